@@ -87,6 +87,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
+      // On a slow machine that is no news to whoever waits for it.
+      checks: { pluginTimings: false },
       input: { index: "index.html", sw: "src/worker/service-worker.ts" },
       output: {
         entryFileNames: (chunk) => (chunk.name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),

@@ -2,17 +2,31 @@
 
 import { signal } from "@preact/signals";
 import { ASK_TEXTS } from "./texts/asks";
+import { ATTENTION_TEXTS } from "./texts/attention";
 import { CONVERSATION_TEXTS } from "./texts/conversation";
 import { GENERAL_TEXTS } from "./texts/general";
 import { MORE_TEXTS } from "./texts/more";
+import { REVIEW_TEXTS } from "./texts/review";
+import { SPRINT_TEXTS } from "./texts/sprints";
 import { TEAM_TEXTS } from "./texts/team";
+import { VOICE_TEXTS } from "./texts/voice";
 
 export const LANGUAGES = ["en", "de", "fr", "es", "zh"] as const;
 export type Language = (typeof LANGUAGES)[number];
 /** A sentence in each language, in the order of LANGUAGES; `{name}` stands for a value. */
 export type Sentence = readonly [en: string, de: string, fr: string, es: string, zh: string];
 
-export const TEXTS = { ...GENERAL_TEXTS, ...TEAM_TEXTS, ...CONVERSATION_TEXTS, ...ASK_TEXTS, ...MORE_TEXTS };
+export const TEXTS = {
+  ...GENERAL_TEXTS,
+  ...TEAM_TEXTS,
+  ...CONVERSATION_TEXTS,
+  ...ASK_TEXTS,
+  ...MORE_TEXTS,
+  ...REVIEW_TEXTS,
+  ...SPRINT_TEXTS,
+  ...VOICE_TEXTS,
+  ...ATTENTION_TEXTS,
+};
 export type TextKey = keyof typeof TEXTS;
 
 export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {

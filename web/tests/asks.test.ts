@@ -1,7 +1,7 @@
 /** What an ask offers: nothing wider than this one time is ever chosen beforehand or hidden behind a button. */
 
 import { expect, test } from "vitest";
-import { onceOnly, scopeOf, sides, wants, whole } from "../src/parts/ask-words";
+import { beside, onCard, onceOnly, scopeOf, sides, wants, whole } from "../src/parts/ask-words";
 import { firstMade } from "../src/screens/ask-sheet";
 import type { Choice } from "../src/state/types";
 
@@ -37,4 +37,23 @@ test("what runs is told whole, and what is asked for in words", () => {
   expect(wants({ about: "permission", action: { kind: "call", tool: "Browser" } })).toBe("wants to use Browser");
   expect(wants({ about: "permission", action: null })).toBe("asks for leave");
   expect(wants({ about: "plan", action: null })).toBe("has a plan");
+});
+
+test("a card shows a command whole, or says how much more there is: a long line is cut off, too", () => {
+  const ask = (detail: string) => ({ question: "Run it", detail, action: { kind: "run" as const, target: detail } });
+  expect(onCard(ask("git push"))).toEqual({ lines: ["git push"], more: 0 });
+  expect(onCard(ask(Array.from({ length: 9 }, (_, n) => `line ${n}`).join("\n"))).more).toBe(1);
+  expect(onCard(ask(`echo ${"a".repeat(300)} && rm -rf /`)).more).toBe(0);
+  expect(onCard(ask(`echo ${"a".repeat(400)} && rm -rf /`))).toEqual({ lines: [], more: 1 });
+});
+
+test("what runs is told beside a detail that does not have it, and takes its room", () => {
+  const asked = {
+    question: "Make it",
+    detail: "the agent's own words",
+    action: { kind: "run" as const, target: "touch x" },
+  };
+  expect(beside(asked)).toBe("touch x");
+  expect(beside({ ...asked, detail: "touch x && ls" })).toBe("");
+  expect(onCard({ ...asked, action: { kind: "run", target: "a".repeat(400) } }).more).toBe(1);
 });

@@ -5,6 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { LiveApp } from "../src/state/live/app";
 import { GRACE_MILLISECONDS } from "../src/state/live/connection";
 import { PhoneDatabase } from "../src/state/live/database";
+import { DESK_SECONDS, Presence } from "../src/state/live/presence";
 import type { Row } from "../src/state/types";
 import { EMPTY, foldLog, type Log } from "../src/wire/log";
 import { fold } from "../src/wire/present";
@@ -23,10 +24,13 @@ class FakeNode {
   isStranger = false;
   dials: Opening[] = [];
   commands: { id: string; text?: string }[] = [];
+  /** What the phone says that it looks at, when a connection opens and later. */
+  views: unknown[] = [];
+  onDial: () => void = () => undefined;
   private streams: ReadableStreamDefaultController<Uint8Array>[] = [];
 
-  hear(fact: Fact, turn?: string): void {
-    const event: Event = { seq: this.events.length + 1, at: 1, worker: "ann", fact, ...(turn ? { turn } : {}) };
+  hear(fact: Fact, turn?: string, at = 1): void {
+    const event: Event = { seq: this.events.length + 1, at, worker: "ann", fact, ...(turn ? { turn } : {}) };
     this.events.push(event);
     this.send({ events: [event] });
   }
@@ -50,6 +54,11 @@ class FakeNode {
       }
     }
     this.streams = [];
+  }
+
+  /** What has no number. */
+  now(now: object): void {
+    this.send({ now: { at: 1, ...now } });
   }
 
   private send(frame: unknown): void {
@@ -81,6 +90,9 @@ class FakeNode {
     switch (path) {
       case "/api/hub/stream":
         return this.stream(body as Opening, options?.signal ?? null);
+      case "/api/hub/view":
+        this.views.push(body);
+        return new Response(null, { status: 204 });
       case "/api/hub/present":
         return Response.json({ present });
       case "/api/hub/history":
@@ -102,6 +114,8 @@ class FakeNode {
 
   private stream(opening: Opening, signal: AbortSignal | null): Response {
     this.dials.push(opening);
+    this.views.push(opening.view);
+    this.onDial();
     const { resume } = opening;
     const isWhole = resume && this.known.includes(resume.journal) && resume.after <= this.events.length;
     const stream = new ReadableStream<Uint8Array>({
@@ -165,6 +179,28 @@ test("a new client reads the present and the history, then what happens", async 
   await settled();
   expect(texts(rows.value)).toEqual(["say a", "one two", "say b", "three"]);
   expect([status.value, app.connection.value.link, app.device.value?.id]).toEqual(["ready", "live", "d1"]);
+});
+
+test("whoever looks elsewhere while a connection opens is not taken for looking there still", async () => {
+  const node = hired();
+  const { app, clock } = await opened(node);
+  app.look("ann");
+  node.onDial = () => app.look("");
+  node.cut();
+  await settled();
+  await clock.advance(2_000);
+  expect(app.connection.value.link).toBe("live");
+  expect(node.views.slice(-2)).toEqual([
+    { worker: "ann", visible: true },
+    { worker: "", visible: true },
+  ]);
+  // Once is enough.
+  node.onDial = () => undefined;
+  const told = node.views.length;
+  node.cut();
+  await settled();
+  await clock.advance(2_000);
+  expect(node.views.slice(told)).toEqual([{ worker: "", visible: true }]);
 });
 
 test("30 s without a network: nothing is said in the first seconds, and nothing is missing or twice after it", async () => {
@@ -235,6 +271,15 @@ test("after a restart of the app the last state is there without a network, and 
   await second.clock.advance(5_000);
   expect(node.dials.at(-1)?.resume?.after).toBe(6);
   expect(texts(rows.value)).toEqual(["say a", "one", "say b", "two"]);
+});
+
+test("what is said apart from the draft leaves the draft where it is", async () => {
+  const { app, store } = await opened(hired());
+  app.conversation("ann").draft.value = { text: "half a thought", pictures: [] };
+  app.actions.say("ann", "two comments", { apart: true });
+  await settled();
+  expect(app.conversation("ann").draft.value.text).toBe("half a thought");
+  expect((await store.read()).drafts.get("ann")?.text).toBe("half a thought");
 });
 
 test("what is said while the node is away is sent once when it is back, and is one row with one key", async () => {
@@ -315,4 +360,34 @@ test("an ask that was answered here cannot be tapped again, and is gone once it 
   node.hear({ type: "ask_settled", ask: "q", how: "answered", choice: "yes" }, "t");
   await settled();
   expect(app.asks.value).toEqual([]);
+});
+
+test("who else is there is told while it is so: another device, and whoever works at the desk", async () => {
+  const node = hired();
+  const { app, clock } = await opened(node);
+  node.now({ presence: [{ device: "d2", name: "iPad", worker: "ann" }] });
+  await settled();
+  expect(app.here.value).toEqual([{ name: "iPad", worker: "ann" }]);
+  const at = Date.now() / 1000;
+  node.hear({ type: "queued", message: "m", text: "hi", by: { via: "chat" } }, undefined, at);
+  node.hear({ type: "queued", message: "n", text: "hi", by: ME }, undefined, at);
+  node.now({ presence: [] });
+  await settled();
+  expect(app.here.value).toEqual([{ name: "", worker: "ann" }]);
+  node.isDown = true;
+  node.cut();
+  await settled();
+  await clock.advance(1);
+  expect(app.here.value).toEqual([]);
+});
+
+test("whoever worked at the desk is there for two minutes", () => {
+  const presence = new Presence();
+  const fact: Fact = { type: "turn_started" };
+  presence.heard([{ seq: 1, at: 1000, worker: "ann", fact }], 1000);
+  expect(presence.here.value).toEqual([{ name: "", worker: "ann" }]);
+  presence.look(1000 + DESK_SECONDS - 1);
+  expect(presence.here.value).toHaveLength(1);
+  presence.look(1000 + DESK_SECONDS);
+  expect(presence.here.value).toEqual([]);
 });

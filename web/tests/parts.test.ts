@@ -3,14 +3,15 @@
 import { expect, test } from "vitest";
 import { sends } from "../src/parts/composer";
 import { asMessage, commentOn } from "../src/parts/diff/comments";
-import { changedWords, parseDiff } from "../src/parts/diff/parse";
+import { changedWords, type DiffLine, parseDiff } from "../src/parts/diff/parse";
+import { lineAt, spotOf } from "../src/parts/diff/spots";
 import { shortFolder } from "../src/parts/folders";
 import { PIXEL_NAMES, rows as pixelRows, SIZE } from "../src/parts/pixels";
 import { address, readRoute } from "../src/parts/route";
 import { isNearlyFull, MOST_ROWS, NEWEST, newer, older, pinned, placesOf } from "../src/parts/row-window";
 import { rowOf } from "../src/parts/seek";
 import { paletteColour } from "../src/parts/terminal/runs";
-import { ago, dollars, running } from "../src/parts/times";
+import { ago, dollars, running, span } from "../src/parts/times";
 import { pieces } from "../src/parts/visible";
 import { freeName } from "../src/screens/hire-sheet";
 import { deviceName } from "../src/screens/pairing";
@@ -85,6 +86,22 @@ test("a removed line that begins like a file's name is still a line", () => {
   expect(file?.hunks[0]?.lines.map((line) => line.text)).toEqual(["-- a comment", "++ b"]);
 });
 
+test("a line that one points at is found again when the changes are read anew", () => {
+  const read = (patch: string) => parseDiff(patch)[0]?.hunks.flatMap((hunk) => hunk.lines) ?? [];
+  const before = read("--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n one\n-two\n+deux\n+trois\n");
+  const [, removed, added] = before as [DiffLine, DiffLine, DiffLine];
+  const same = read("--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n one\n-two\n+deux\n+trois\n");
+  expect(lineAt(same, spotOf(added))).toBe(same[2]);
+  expect(lineAt(same, spotOf(removed))).toBe(same[1]);
+  const moved = read("--- a/x\n+++ b/x\n@@ -1,2 +1,4 @@\n+zero\n one\n-two\n+deux\n+trois\n");
+  expect(lineAt(moved, spotOf(added))).toBe(moved[3]);
+  const changed = read("--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n one\n-two\n+zwei\n+drei\n");
+  expect(lineAt(changed, spotOf(added))).toBe(changed[2]);
+  const shorter = read("--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n one\n-two\n");
+  expect(lineAt(shorter, spotOf(added))).toBe(shorter[0]);
+  expect(lineAt([], spotOf(added))).toBeUndefined();
+});
+
 test("comments become one message with path, side, lines and quote", () => {
   const lines = parseDiff(CHANGES)[0]?.hunks[0]?.lines ?? [];
   const [removed, added, last] = [lines[4], lines[7], lines[9]];
@@ -133,6 +150,8 @@ test("every drawing is twelve by twelve", () => {
 test("times, sums and names are short", () => {
   expect([running(42), running(134), running(3800)]).toEqual(["0:42", "2:14", "1:03:20"]);
   expect([ago(100, 103), ago(100, 280), ago(0, 90_000)]).toEqual(["now", "3 min", "1 d"]);
+  // Within "paired … ago" and "no connection for …" there is no "now".
+  expect([span(100, 103), span(100, 280), span(100, 90)]).toEqual(["3 s", "3 min", "0 s"]);
   expect([dollars(0), dollars(0.004), dollars(2.412), dollars(null)]).toEqual(["", "<$0.01", "$2.41", ""]);
   expect(freeName(["ann", "ben"])).toBe("cora");
   expect(deviceName("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Safari/604.1")).toBe("Safari, iPhone");

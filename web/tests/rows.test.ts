@@ -7,7 +7,7 @@ import type { MessageRow, Row } from "../src/state/types";
 import { EMPTY, foldLog, type Log } from "../src/wire/log";
 import { fold } from "../src/wire/present";
 import { foldReceipts, type Receipts } from "../src/wire/receipts";
-import type { Event, Fact, Present } from "../src/wire/types";
+import type { Event, Fact, Present, TextPreview } from "../src/wire/types";
 
 const VIA = "web-d1";
 const ME = { via: VIA, who: "my phone" };
@@ -28,7 +28,7 @@ class Story {
     this.receipts = foldReceipts(this.receipts, before, event);
   }
 
-  rows(before: readonly Row[] = [], parcels: readonly Parcel[] = []): readonly Row[] {
+  rows(before: readonly Row[] = [], parcels: readonly Parcel[] = [], preview?: TextPreview): readonly Row[] {
     const queue = this.present.workers?.ann?.queue ?? [];
     const sources: RowSources = {
       log: this.log,
@@ -37,6 +37,7 @@ class Story {
       parcels,
       pictures: () => [],
       via: VIA,
+      preview,
     };
     return rowsOf(sources, before);
   }
@@ -125,4 +126,18 @@ test("a piece of text costs the running turn alone, however long the conversatio
   const after = story.rows([...before]);
   expect(after.slice(0, -1).every((row, place) => row === before[place])).toBe(true);
   expect(after.at(-1)).not.toBe(before.at(-1));
+});
+
+test("what was typed at the desk stands before its answer, and a preview until the words themselves come", () => {
+  const story = hired();
+  story.hear({ type: "turn_started", text: "typed there" }, "desk-1");
+  const preview = { worker: "ann", turn: "desk-1", text: "as the screen sh" };
+  const [typed, turn] = story.rows([], [], preview).slice(-2);
+  expect(typed).toMatchObject({ kind: "message", text: "typed there", via: "desk", mine: false });
+  expect(turn).toMatchObject({ kind: "turn", text: "as the screen sh" });
+  story.hear({ type: "said", text: "the words" }, "desk-1");
+  expect(story.rows([], [], { ...preview, text: "" }).at(-1)).toMatchObject({ text: "the words" });
+  expect(story.rows([], [], preview).at(-1)).toMatchObject({ text: "the words\n\nas the screen sh" });
+  story.hear({ type: "turn_ended", how: "completed" }, "desk-1");
+  expect(story.rows([], [], preview).at(-1)).toMatchObject({ text: "the words" });
 });

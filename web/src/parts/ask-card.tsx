@@ -3,16 +3,13 @@
 import { useApp } from "../state/context";
 import type { OpenAsk, Worker } from "../state/types";
 import { t } from "../texts";
-import { headline, isMild, onceOnly, sides, wants, whole } from "./ask-words";
+import { beside, isMild, onCard, onceOnly, sides, wants } from "./ask-words";
 import { tint } from "./backend";
 import { Icon } from "./icon";
 import { openSheet } from "./route";
 import { useSteady } from "./steady";
 import { ago } from "./times";
 import { Shown } from "./visible";
-
-// More lines than these are read on the sheet.
-const MOST_LINES = 8;
 
 export function AskCard({ ask, worker, place }: { ask: OpenAsk; worker: Worker | undefined; place: number }) {
   const { clock } = useApp();
@@ -32,15 +29,17 @@ export function AskCard({ ask, worker, place }: { ask: OpenAsk; worker: Worker |
 }
 
 function Permission({ ask }: { ask: OpenAsk }) {
-  const text = whole(ask);
-  const lines = text.split("\n");
-  const cut = lines.length > MOST_LINES;
+  const { lines, more } = onCard(ask);
   return (
     <>
-      {headline(ask) !== text && !text.includes(headline(ask)) ? <p class="ask-question one">{headline(ask)}</p> : null}
+      {beside(ask) ? (
+        <p class="ask-question">
+          <Shown text={beside(ask)} strict />
+        </p>
+      ) : null}
       <code class="command">
-        <Shown text={cut ? lines.slice(0, MOST_LINES).join("\n") : text} strict />
-        {cut ? <span class="dim">{`\n${t("moreLines", { n: lines.length - MOST_LINES })}`}</span> : null}
+        <Shown text={lines.join("\n")} strict />
+        {more ? <span class="dim">{`${lines.length ? "\n" : ""}${t("moreLines", { n: more })}`}</span> : null}
       </code>
       {ask.risks.length ? (
         <p class={ask.risks.every(isMild) ? "small dim" : "small risk"}>
@@ -57,7 +56,7 @@ function AskButtons({ ask, place }: { ask: OpenAsk; place: number }) {
   const allow = onceOnly(ask.choices);
   const deny = sides(ask.choices).denying[0];
   const open = () => openSheet("ask", ask.id);
-  const cut = whole(ask).split("\n").length > MOST_LINES;
+  const cut = onCard(ask).more > 0;
   const answer = (choice: string) => {
     if (steady()) actions.answer(ask.id, [choice]);
   };

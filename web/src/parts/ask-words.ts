@@ -27,6 +27,36 @@ export function whole(ask: Pick<OpenAsk, "detail" | "action" | "question">): str
   return ask.detail || ask.action?.target || ask.question;
 }
 
+/** How many letters stand in a line of a card on the smallest phone, and how many of those lines it shows at most. */
+const LINE_LETTERS = 32;
+const MOST_ROWS = 10;
+const MOST_LINES = 8;
+
+/** What is told beside the whole, because it is not in there: empty where it is. */
+export function beside(ask: Pick<OpenAsk, "detail" | "action" | "question">): string {
+  return whole(ask).includes(headline(ask)) ? "" : headline(ask);
+}
+
+/** The lines that a card shows of it, and how many more there are: what is not shown whole is not answered there. */
+export function onCard(ask: Pick<OpenAsk, "detail" | "action" | "question">): {
+  readonly lines: readonly string[];
+  readonly more: number;
+} {
+  const lines = whole(ask).split("\n");
+  let room = MOST_ROWS - (beside(ask) ? rowsOf(beside(ask)) : 0);
+  const shown: string[] = [];
+  for (const line of lines) {
+    room -= rowsOf(line);
+    if (room < 0 || shown.length === MOST_LINES) break;
+    shown.push(line);
+  }
+  return { lines: shown, more: lines.length - shown.length };
+}
+
+function rowsOf(text: string): number {
+  return text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / LINE_LETTERS)), 0);
+}
+
 export interface Sides {
   /** What allows or chooses, the narrowest first. */
   readonly allowing: readonly Choice[];

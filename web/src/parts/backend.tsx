@@ -12,6 +12,7 @@ const BRANDS: Record<string, Brand> = {
   opencode: { name: "OpenCode", sign: "opencode", colour: "opencode" },
   native: { name: "Farhand", sign: "hand", colour: "native" },
   demo: { name: "Demo", sign: "demo", colour: "native" },
+  bridge: { name: "Bridge", sign: "agent", colour: "other" },
 };
 
 /** How a backend is shown; one that nobody here knows has a sign of its own, too. */

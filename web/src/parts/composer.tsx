@@ -2,11 +2,12 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../state/context";
-import type { Worker } from "../state/types";
+import type { Picture, Worker } from "../state/types";
+import { joined } from "../state/voice";
 import { t } from "../texts";
 import { Pictures } from "./attachments";
 import { Icon } from "./icon";
-import { useVoice } from "./voice";
+import { RecordingBar, useVoiceNote, VoiceButton, VoiceNotesLine } from "./voice-note";
 
 /** Whether this key press sends, on this kind of device. Pure. */
 export function sends(
@@ -33,7 +34,10 @@ export function Composer({ worker }: { worker: Worker }) {
   useLayoutEffect(() => resize(field.current), [text]);
 
   const send = () => {
-    if (empty || pictures.some((picture) => picture.progress < 1)) return;
+    // What was just put into the draft counts, whether it is drawn yet or not.
+    const { text, pictures } = draft.peek();
+    if (text.trim() === "" && pictures.length === 0) return;
+    if (pictures.some((picture) => picture.progress < 1)) return;
     actions.say(worker.name, text, { pictures });
     draft.value = { text: "", pictures: [] };
     field.current?.focus();
@@ -44,6 +48,11 @@ export function Composer({ worker }: { worker: Worker }) {
   const attach = (files: FileList | null | undefined) => {
     if (files?.length) void actions.attach(worker.name, [...files]);
   };
+  const voice = useVoiceNote(
+    worker.name,
+    (heard) => write(joined(draft.peek().text, heard)),
+    () => send(),
+  );
 
   if (device.value?.readOnly) return <p class="foot small dim">{t("readOnlyDevice")}</p>;
   return (
@@ -59,8 +68,14 @@ export function Composer({ worker }: { worker: Worker }) {
         attach(event.dataTransfer?.files);
       }}
     >
-      <Pictures pictures={pictures} onRemove={(id) => actions.detach(worker.name, id)} />
-      <div class="composer-row">
+      <Pictures pictures={pictures.filter((one) => !isNote(one))} onRemove={(id) => actions.detach(worker.name, id)} />
+      <VoiceNotesLine
+        notes={pictures.filter(isNote)}
+        voice={voice}
+        onDrop={(note) => actions.detach(worker.name, note)}
+      />
+      {voice.seconds === null ? null : <RecordingBar voice={voice} />}
+      <div class="composer-row" hidden={voice.seconds !== null}>
         <label class="icon-button attach" title={t("attach")}>
           <Icon name="plus" label={t("attach")} />
           <input
@@ -94,7 +109,7 @@ export function Composer({ worker }: { worker: Worker }) {
             attach(event.clipboardData.files);
           }}
         />
-        <VoiceButton onText={(heard) => write(text ? `${text.trimEnd()} ${heard}` : heard)} />
+        <VoiceButton voice={voice} />
         {empty && worker.workingSince !== null ? (
           <StopButton worker={worker} />
         ) : (
@@ -122,20 +137,9 @@ function StopButton({ worker }: { worker: Worker }) {
   );
 }
 
-function VoiceButton({ onText }: { onText: (text: string) => void }) {
-  const voice = useVoice(onText);
-  if (!voice.possible) return null;
-  return (
-    <button
-      type="button"
-      class={voice.listening ? "icon-button listening" : "icon-button"}
-      aria-pressed={voice.listening}
-      aria-label={voice.listening ? t("stopListening") : t("speak")}
-      onClick={voice.toggle}
-    >
-      <Icon name="microphone" />
-    </button>
-  );
+/** A recording that is to be written down. */
+function isNote(picture: Picture): boolean {
+  return picture.mediaType.startsWith("audio/");
 }
 
 function resize(field: HTMLTextAreaElement | null): void {

@@ -44,6 +44,13 @@ function Quiet({ row, worker }: { row: EventRow; worker: string }) {
   );
 }
 
+const SPRINT_ENDS = {
+  done: "eventSprintDone",
+  halted: "eventSprintHalted",
+  limit: "eventSprintLimit",
+  stuck: "eventSprintStuck",
+} as const;
+
 function sentence(what: EventRow["what"], name: string, now: number): string {
   switch (what.type) {
     case "hired":
@@ -59,7 +66,11 @@ function sentence(what: EventRow["what"], name: string, now: number): string {
     case "tuned":
       return (
         what.refused ||
-        t("eventTuned", { what: [what.model, what.mode ? t(MODE_TEXTS[what.mode]) : ""].filter(Boolean).join(" · ") })
+        t("eventTuned", {
+          what: [what.model, what.mode ? t(MODE_TEXTS[what.mode]) : "", what.effort && `${t("effort")} ${what.effort}`]
+            .filter(Boolean)
+            .join(" · "),
+        })
       );
     case "limited":
       return what.until === null
@@ -69,6 +80,10 @@ function sentence(what: EventRow["what"], name: string, now: number): string {
       return t("eventLimitLifted");
     case "noted":
       return what.text;
+    case "sprint-began":
+      return what.tasks ? t("eventSprintBegan", { n: what.tasks }) : t("eventSprintPlan");
+    case "sprint-ended":
+      return [t(SPRINT_ENDS[what.how], { done: what.done, n: what.tasks }), what.why].filter(Boolean).join(" ");
     case "asked":
       return headline(what.ask);
     default:

@@ -5,6 +5,7 @@ import { useApp } from "../state/context";
 import type { MessageRow, Receipt } from "../state/types";
 import { language, type TextKey, t } from "../texts";
 import { Attachments, Pictures } from "./attachments";
+import { Fold } from "./fold";
 import { Icon } from "./icon";
 import { clockTime } from "./times";
 import { Shown } from "./visible";
@@ -25,14 +26,36 @@ const WORDS: Readonly<Record<Receipt, TextKey>> = {
 const MOST_OF_MINE = 2400;
 const MOST_OF_OTHERS = 200;
 
+// By this way the node tells an agent who it is and how it finds the others.
+const INTRODUCTION = "files";
+
 export function Message({ row, worker }: { row: MessageRow; worker: string }) {
+  if (row.via === INTRODUCTION) return <Introduction row={row} worker={worker} />;
+  return <Written row={row} worker={worker} />;
+}
+
+/** What the node itself told the agent: nobody wrote it, so it is one line. */
+function Introduction({ row, worker }: { row: MessageRow; worker: string }) {
+  return (
+    <Fold line={<span class="small dim">{t("introduced", { name: worker })}</span>}>
+      {() => (
+        <p class="small">
+          <Shown text={row.text} />
+        </p>
+      )}
+    </Fold>
+  );
+}
+
+function Written({ row, worker }: { row: MessageRow; worker: string }) {
   const { clock } = useApp();
   const trouble = row.receipt === "refused" || row.receipt === "unknown";
-  const who = row.mine || !row.who ? "" : `${row.who} · `;
+  const name = row.via === "desk" ? t("atTheDesk") : row.who;
+  const who = row.mine || !name ? "" : `${name} · `;
   return (
     <article
       class={row.mine ? "message mine" : "message"}
-      aria-label={t("messageOf", { name: row.mine ? t("you") : row.who })}
+      aria-label={t("messageOf", { name: row.mine ? t("you") : name })}
     >
       <div class={row.receipt === "withdrawn" ? "bubble gone" : "bubble"}>
         <Pictures pictures={row.pictures} />
@@ -53,7 +76,7 @@ export function Message({ row, worker }: { row: MessageRow; worker: string }) {
   );
 }
 
-/** A long text of somebody else, as the node's own welcome, is shown by its beginning. */
+/** A long text of somebody else is shown by its beginning. */
 function MessageText({ text, mine }: { text: string; mine: boolean }) {
   const most = mine ? MOST_OF_MINE : MOST_OF_OTHERS;
   const [whole, setWhole] = useState(false);

@@ -1,8 +1,9 @@
-/** What a screen says when it has nothing to show: one sentence, and one thing to do. */
+/** What a screen says instead of its content: nothing to show, not here yet, or why something could not be done. */
 
 import type { ComponentChildren } from "preact";
 import { Icon } from "./icon";
 import type { PixelName } from "./pixels";
+import { Shown } from "./visible";
 
 interface NoticeProps {
   readonly icon: PixelName;
@@ -19,6 +20,15 @@ export function Notice({ icon, text, children, inline = false }: NoticeProps) {
       {children}
     </div>
   );
+}
+
+/** Why something could not be done, read aloud at once; nothing while there is nothing to tell. */
+export function Problem({ text }: { text: string }) {
+  return text ? (
+    <p class="bad small" role="alert">
+      <Shown text={text} />
+    </p>
+  ) : null;
 }
 
 /** Grey lines where something is about to stand. */

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 
-export type Screen = "team" | "inbox" | "sessions" | "more" | "devices" | "search";
+export type Screen = "team" | "inbox" | "sessions" | "more" | "devices" | "search" | "sprints" | "notifications";
 export type Side = "files" | "terminal";
 
 export interface Route {
@@ -17,7 +17,16 @@ export interface Route {
   readonly sheet: string;
 }
 
-const SCREENS: readonly Screen[] = ["team", "inbox", "sessions", "more", "devices", "search"];
+const SCREENS: readonly Screen[] = [
+  "team",
+  "inbox",
+  "sessions",
+  "more",
+  "devices",
+  "search",
+  "sprints",
+  "notifications",
+];
 const SIDES: readonly Side[] = ["files", "terminal"];
 
 /** Reads the part of an address behind `#`; what makes no sense is the team. */

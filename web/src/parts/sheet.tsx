@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { t } from "../texts";
 import { Icon } from "./icon";
+import { Problem } from "./notice";
 import { closeSheet } from "./route";
 
 interface SheetProps {
@@ -50,5 +51,26 @@ export function Sheet({ title, children, foot, tint = "", onClose = closeSheet }
         {foot ? <footer class="sheet-foot">{foot}</footer> : null}
       </div>
     </dialog>
+  );
+}
+
+interface SheetActionProps {
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly disabled: boolean;
+  readonly problem: string;
+}
+
+/** The one thing that a sheet is there to do, and why it could not be done. */
+export function SheetAction({ label, onClick, disabled, problem }: SheetActionProps) {
+  return (
+    <>
+      <Problem text={problem} />
+      <div class="buttons">
+        <button type="button" class="button primary" disabled={disabled} onClick={onClick}>
+          {label}
+        </button>
+      </div>
+    </>
   );
 }

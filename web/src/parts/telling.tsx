@@ -5,7 +5,7 @@ import { useApp } from "../state/context";
 import type { Toast } from "../state/types";
 import { t } from "../texts";
 import { Icon } from "./icon";
-import { ago } from "./times";
+import { span } from "./times";
 import { Shown } from "./visible";
 
 const TOAST_MILLISECONDS = 6000;
@@ -15,7 +15,7 @@ export function Banner() {
   const { link, lastLive, nextTry } = connection.value;
   if (link === "offline") {
     const waits = outbox.value.length;
-    const since = lastLive ? t("offlineSince", { time: ago(lastLive, clock.value) }) : t("offlineNow");
+    const since = lastLive ? t("offlineSince", { time: span(lastLive, clock.value) }) : t("offlineNow");
     return (
       <div class="banner" role="status">
         <Icon name="offline" />

@@ -1,5 +1,6 @@
 /** Times and sums as a person reads them on a small screen. Pure, but for the language. */
 
+import type { Usage } from "../state/types";
 import { t } from "../texts";
 
 /** How long something has been running: 0:42, 2:14, 1:03:20. */
@@ -13,8 +14,12 @@ export function running(seconds: number): string {
 
 /** How long ago: now, 3 min, 1 h, 2 d. */
 export function ago(at: number, now: number): string {
+  return now - at < 10 ? t("now") : span(at, now);
+}
+
+/** How long it was, for a sentence that has no place for "now". */
+export function span(at: number, now: number): string {
   const seconds = Math.max(0, now - at);
-  if (seconds < 10) return t("now");
   if (seconds < 60) return t("seconds", { n: Math.floor(seconds) });
   if (seconds < 3600) return t("minutes", { n: Math.floor(seconds / 60) });
   if (seconds < 86_400) return t("hours", { n: Math.floor(seconds / 3600) });
@@ -51,4 +56,17 @@ export function tokens(count: number): string {
 /** The person's own way of writing times in this language: English is read with and without a.m. */
 function localeOf(language: string): string {
   return globalThis.navigator?.languages?.find((one) => one.split("-", 1)[0] === language) ?? language;
+}
+
+const NEAR_PERCENT = 80;
+
+/** How much of a usage window is used: `5h 42 %`. */
+export function windowWords(window: NonNullable<Usage["windows"]>[number]): string {
+  return `${window.name} ${Math.round(window.used_percent)} %`.trim();
+}
+
+/** The fullest window of an account, once little of it is left. */
+export function nearLimit(usage: Usage): string {
+  const fullest = [...(usage.windows ?? [])].sort((one, other) => other.used_percent - one.used_percent)[0];
+  return fullest && fullest.used_percent >= NEAR_PERCENT ? windowWords(fullest) : "";
 }

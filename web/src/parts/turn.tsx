@@ -12,7 +12,7 @@ import { parseDiff } from "./diff/parse";
 import { Fold } from "./fold";
 import { Icon } from "./icon";
 import { Markdown } from "./markdown/markdown";
-import { address } from "./route";
+import { address, openSheet } from "./route";
 import { Same } from "./same";
 import { dollars, running, tokens } from "./times";
 import { Shown } from "./visible";
@@ -176,6 +176,11 @@ function End({ row, worker }: { row: TurnRow; worker: string }) {
           <a class="text-button small" href={address({ worker, side: "files", about: row.turn })}>
             {t("changes")}
           </a>
+        ) : null}
+        {row.tools.some(isChange) ? (
+          <button type="button" class="text-button small" onClick={() => openSheet("review", `${worker} ${row.turn}`)}>
+            {t("review")}
+          </button>
         ) : null}
       </p>
     );

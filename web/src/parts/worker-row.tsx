@@ -5,8 +5,9 @@ import type { Worker } from "../state/types";
 import { t } from "../texts";
 import { brandOf, Sign, tint } from "./backend";
 import { address } from "./route";
+import { sprintWords } from "./sprint";
 import { StateWords } from "./state-words";
-import { ago, dollars } from "./times";
+import { ago, dollars, nearLimit } from "./times";
 import { Shown } from "./visible";
 
 export function WorkerRow({ worker, current }: { worker: Worker; current: boolean }) {
@@ -31,7 +32,9 @@ export function WorkerRow({ worker, current }: { worker: Worker; current: boolea
             <span class="one dim grow">
               <Line worker={worker} />
             </span>
-            <span class="small faint">{dollars(worker.usage.cost_dollars)}</span>
+            <span class="small faint">
+              {[nearLimit(worker.usage), dollars(worker.usage.cost_dollars)].filter(Boolean).join(" · ")}
+            </span>
             {worker.unread ? (
               <span class="count">
                 {worker.unread}
@@ -47,8 +50,18 @@ export function WorkerRow({ worker, current }: { worker: Worker; current: boolea
 
 function Line({ worker }: { worker: Worker }) {
   if (worker.state === "offline" && worker.whyOffline) return <Shown text={worker.whyOffline} />;
+  if (worker.sprint && !worker.asks.length) return <SprintWords worker={worker} />;
   if (worker.state === "working" && worker.doing) return <Shown text={`▸ ${worker.doing}`} strict />;
   if (worker.queue.length && worker.state === "limited") return <>{t("messagesWait", { n: worker.queue.length })}</>;
   const mine = worker.lastBy === "manager" ? `${t("you")}: ` : "";
   return <Shown text={mine + (worker.lastLine || t("nothingSaidYet"))} />;
+}
+
+function SprintWords({ worker }: { worker: Worker }) {
+  const { clock } = useApp();
+  return (
+    <>
+      {t("sprint")} {worker.sprint ? sprintWords(worker.sprint, clock.value) : ""}
+    </>
+  );
 }

@@ -2,6 +2,8 @@
 
 import { Component } from "preact";
 import { useEffect } from "preact/hooks";
+import { useAbilities } from "../parts/abilities";
+import { AlsoHere } from "../parts/also-here";
 import { AskCard } from "../parts/ask-card";
 import { brandOf, Sign, tint } from "../parts/backend";
 import { Composer } from "../parts/composer";
@@ -12,9 +14,11 @@ import { Message } from "../parts/message";
 import { MODE_TEXTS } from "../parts/modes";
 import { Loading, Notice } from "../parts/notice";
 import { QueueLine } from "../parts/queue";
+import { ReviewPanel } from "../parts/review-panel";
 import { address, openSheet, route } from "../parts/route";
 import { Scroller } from "../parts/scroller";
 import { rowOf, sought } from "../parts/seek";
+import { SprintLine } from "../parts/sprint";
 import { StateWords } from "../parts/state-words";
 import { Turn } from "../parts/turn";
 import { useApp } from "../state/context";
@@ -30,6 +34,7 @@ export function ConversationScreen({ worker }: { worker: Worker }) {
   return (
     <div class={`conversation ${tint(worker.backend)}`}>
       <ConversationTop worker={worker} />
+      <AlsoHere worker={worker.name} />
       <Trouble worker={worker} />
       <Rows key={worker.name} worker={worker} />
       <div class="waiting-asks">
@@ -37,6 +42,8 @@ export function ConversationScreen({ worker }: { worker: Worker }) {
           <AskCard key={ask.id} ask={ask} place={place} worker={worker} />
         ))}
       </div>
+      <ReviewPanel key={`reviews ${worker.name}`} worker={worker} />
+      <SprintLine worker={worker} />
       <QueueLine worker={worker} />
       <Composer worker={worker} />
     </div>
@@ -49,7 +56,9 @@ function ConversationTop({ worker }: { worker: Worker }) {
     worker.model || brandOf(worker.backend).name,
     t(MODE_TEXTS[worker.mode]),
   ];
-  const files = route.value.side === "files";
+  const { side } = route.value;
+  const files = side === "files";
+  const { pane } = useAbilities(worker);
   return (
     <header class="top">
       <a class="icon-button back" href={address({})} aria-label={t("backToTeam")}>
@@ -65,8 +74,13 @@ function ConversationTop({ worker }: { worker: Worker }) {
         </h1>
         <p class="small dim one">{where.join(" · ")}</p>
       </div>
-      {worker.wire === "tmux" ? (
-        <a class="icon-button" href={address({ worker: worker.name, side: "terminal" })} aria-label={t("terminal")}>
+      {pane ? (
+        <a
+          class="icon-button"
+          href={address({ worker: worker.name, side: side === "terminal" ? "" : "terminal" })}
+          aria-label={t("terminal")}
+          aria-current={side === "terminal" ? "true" : undefined}
+        >
           <Icon name="terminal" />
         </a>
       ) : null}

@@ -2,28 +2,34 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon";
-import { Loading, Notice } from "../parts/notice";
+import { Loading, Notice, Problem } from "../parts/notice";
 import { address } from "../parts/route";
-import { ago } from "../parts/times";
+import { span } from "../parts/times";
 import { Shown } from "../parts/visible";
 import { useApp } from "../state/context";
 import type { Device } from "../state/types";
 import { t } from "../texts";
 
 export function DevicesScreen() {
-  const { actions } = useApp();
+  const { actions, device } = useApp();
+  const [added, setAdded] = useState(false);
   const [devices, setDevices] = useState<readonly Device[]>();
   const [problem, setProblem] = useState("");
   const load = () => void actions.devices().then(setDevices, () => setProblem(t("couldNotLoad")));
   useEffect(load, []);
-  const revoke = async (device: Device) => {
-    if (device.me) {
+  const addPasskey = async () => {
+    const outcome = await actions.addPasskey();
+    setAdded(outcome.ok);
+    setProblem(outcome.ok ? "" : outcome.why);
+  };
+  const revoke = async (which: Device) => {
+    if (which.me) {
       await actions.logout();
       return;
     }
-    const outcome = await actions.revoke(device.id);
+    const outcome = await actions.revoke(which.id);
     setProblem(outcome.ok ? "" : outcome.why);
-    if (outcome.ok) setDevices((known) => known?.filter((one) => one.id !== device.id));
+    if (outcome.ok) setDevices((known) => known?.filter((one) => one.id !== which.id));
   };
   return (
     <>
@@ -35,21 +41,31 @@ export function DevicesScreen() {
       </header>
       <div class="body">
         <p class="small dim">{t("devicesExplained")}</p>
-        {problem ? (
-          <p class="bad small" role="alert">
-            <Shown text={problem} />
-          </p>
-        ) : null}
+        <Problem text={problem} />
         {devices === undefined && !problem ? <Loading text={t("loading")} rows={2} /> : null}
         {devices?.length === 0 ? <Notice icon="phone" text={t("noDevices")} inline /> : null}
         <ul class="workers">
-          {devices?.map((device) => (
-            <DeviceRow key={device.id} device={device} onRevoke={() => void revoke(device)} />
+          {devices?.map((one) => (
+            <DeviceRow key={one.id} device={one} onRevoke={() => void revoke(one)} />
           ))}
         </ul>
         <h2 class="section">{t("pairAnother")}</h2>
         <p class="small dim">{t("pairAnotherExplained")}</p>
         <code class="command">farhand pair</code>
+        {actions.passkeys && !device.value?.readOnly ? (
+          <>
+            <h2 class="section">{t("passkeys")}</h2>
+            <p class="small dim">{t("passkeysExplained")}</p>
+            <button type="button" class="button" onClick={() => void addPasskey()}>
+              {t("addPasskey")}
+            </button>
+          </>
+        ) : null}
+        {added ? (
+          <p class="small dim" role="status">
+            {t("passkeyAdded")}
+          </p>
+        ) : null}
       </div>
     </>
   );
@@ -74,8 +90,8 @@ function DeviceRow({ device, onRevoke }: { device: Device; onRevoke: () => void 
         <span class="small dim one session-where">
           {clock.value - device.lastSeen < 60
             ? t("hereNow")
-            : t("seenAgo", { time: ago(device.lastSeen, clock.value) })}{" "}
-          · {t("pairedAgo", { time: ago(device.pairedAt, clock.value) })}
+            : t("seenAgo", { time: span(device.lastSeen, clock.value) })}{" "}
+          · {t("pairedAgo", { time: span(device.pairedAt, clock.value) })}
         </span>
       </span>
       <button type="button" class="button danger" onClick={() => (sure ? onRevoke() : setSure(true))}>

@@ -1,10 +1,9 @@
 /** What changed in a worker's folder: one file at a time, lines to comment on, and all comments as one message. */
 
-import { useEffect, useState } from "preact/hooks";
-import { asMessage, commentOn, type LineComment } from "../parts/diff/comments";
-import { DiffLines } from "../parts/diff/diff-lines";
-import { type DiffLine, type FileDiff, parseDiff } from "../parts/diff/parse";
-import { focused } from "../parts/focus";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { asMessage, type LineComment } from "../parts/diff/comments";
+import { useComments, useOpenComment } from "../parts/diff/kept-comments";
+import { type FileDiff, parseDiff } from "../parts/diff/parse";
 import { Icon } from "../parts/icon";
 import { Loading, Notice } from "../parts/notice";
 import { address, go } from "../parts/route";
@@ -13,56 +12,67 @@ import { useApp } from "../state/context";
 import type { Worker } from "../state/types";
 import { t } from "../texts";
 import { FolderView } from "./folder";
+import { OneFile } from "./one-file";
 
 export function FilesScreen({ worker, turn }: { worker: Worker; turn: string }) {
   const { actions } = useApp();
-  const [files, setFiles] = useState<readonly FileDiff[]>();
-  const [cut, setCut] = useState(false);
+  const { files, cut, problem, load } = useChanges(worker, turn);
   const [browsing, setBrowsing] = useState(false);
-  const [problem, setProblem] = useState("");
-  const [place, setPlace] = useState(-1);
+  const [shown, setShown] = useState<FileDiff>();
   const [comments, setComments] = useComments(worker.name);
-  const load = () => {
-    setProblem("");
-    actions.changes(worker.name, turn || undefined).then(
-      ({ patch, cut }) => {
-        setFiles(parseDiff(patch));
-        setCut(cut);
-      },
-      (error: unknown) => setProblem(error instanceof Error ? error.message : t("couldNotLoad")),
-    );
-  };
-  useEffect(load, [worker.workingSince === null]);
-  const file = files?.[place];
+  const [open, setOpen] = useOpenComment(worker.name, turn);
+  // The changes are read anew while one reads them: the file that is shown stays it, wherever it is in the list now.
+  const place = shown ? (files ?? []).findIndex((one) => one.path === shown.path) : -1;
+  const file = files?.[place] ?? shown;
+  useEffect(() => setShown(file), [file]);
   const send = () => {
-    actions.say(worker.name, asMessage(comments, ""));
+    actions.say(worker.name, asMessage(comments, ""), { apart: true });
     setComments([]);
     go({ worker: worker.name });
   };
   return (
     <>
       {file ? (
-        <FileTop file={file} place={place} all={files?.length ?? 0} onBack={() => setPlace(-1)} onMove={setPlace} />
+        <FileTop
+          file={file}
+          place={place}
+          all={files?.length ?? 0}
+          onBack={() => setShown(undefined)}
+          onMove={(next) => setShown(files?.[next])}
+        />
       ) : (
         <FilesTop worker={worker} files={files} turn={turn} onReload={load} />
       )}
       {file || turn ? null : <Tabs browsing={browsing} onPick={setBrowsing} />}
+      {problem && files ? (
+        <p class="diff-hint small bad" role="alert">
+          {problem}
+        </p>
+      ) : null}
       {browsing ? (
         <FolderView worker={worker} />
+      ) : file ? (
+        <OneFile
+          key={file.path}
+          file={file}
+          isGone={place < 0}
+          comments={comments}
+          onComments={setComments}
+          open={open}
+          onOpen={setOpen}
+        />
+      ) : files ? (
+        <FileList files={files} cut={cut} comments={comments} writing={open?.path} onOpen={setShown} />
       ) : problem ? (
         <Notice icon="warn" text={problem}>
           <button type="button" class="button" onClick={load}>
             {t("tryAgain")}
           </button>
         </Notice>
-      ) : files === undefined ? (
+      ) : (
         <div class="body">
           <Loading text={t("loading")} />
         </div>
-      ) : file ? (
-        <OneFile key={file.path} file={file} comments={comments} onComments={setComments} />
-      ) : (
-        <FileList files={files} cut={cut} comments={comments} onOpen={setPlace} />
       )}
       {comments.length ? (
         <div class="foot buttons">
@@ -76,6 +86,32 @@ export function FilesScreen({ worker, turn }: { worker: Worker; turn: string }) 
       ) : null}
     </>
   );
+}
+
+/** The changes, read anew when the worker begins or ends a turn; of two answers the one that was asked for last counts. */
+function useChanges(worker: Worker, turn: string) {
+  const { actions } = useApp();
+  const [files, setFiles] = useState<readonly FileDiff[]>();
+  const [cut, setCut] = useState(false);
+  const [problem, setProblem] = useState("");
+  const asked = useRef(0);
+  const load = () => {
+    asked.current += 1;
+    const mine = asked.current;
+    actions.changes(worker.name, turn || undefined).then(
+      ({ patch, cut }) => {
+        if (mine !== asked.current) return;
+        setProblem("");
+        setFiles(parseDiff(patch));
+        setCut(cut);
+      },
+      (error: unknown) => {
+        if (mine === asked.current) setProblem(error instanceof Error ? error.message : t("couldNotLoad"));
+      },
+    );
+  };
+  useEffect(load, [worker.workingSince === null]);
+  return { files, cut, problem, load };
 }
 
 interface FilesTopProps {
@@ -127,8 +163,8 @@ function FileTop({ file, place, all, onBack, onMove }: FileTopProps) {
           <Shown text={file.path} strict />
         </h1>
         <p class="small dim one">
-          {t("partOf", { n: place + 1, all })} · <span class="ok">+{file.added}</span>{" "}
-          <span class="bad">−{file.removed}</span>
+          {place < 0 ? null : `${t("partOf", { n: place + 1, all })} · `}
+          <span class="ok">+{file.added}</span> <span class="bad">−{file.removed}</span>
         </p>
       </div>
       <button
@@ -144,7 +180,7 @@ function FileTop({ file, place, all, onBack, onMove }: FileTopProps) {
         type="button"
         class="icon-button"
         aria-label={t("previousFile")}
-        disabled={place === 0}
+        disabled={place <= 0}
         onClick={() => onMove(place - 1)}
       >
         <Icon name="up" />
@@ -153,7 +189,7 @@ function FileTop({ file, place, all, onBack, onMove }: FileTopProps) {
         type="button"
         class="icon-button"
         aria-label={t("nextFile")}
-        disabled={place === all - 1}
+        disabled={place < 0 || place === all - 1}
         onClick={() => onMove(place + 1)}
       >
         <Icon name="down" />
@@ -180,18 +216,20 @@ interface FileListProps {
   readonly files: readonly FileDiff[];
   readonly cut: boolean;
   readonly comments: readonly LineComment[];
-  readonly onOpen: (place: number) => void;
+  /** The file with the comment that is being written. */
+  readonly writing: string | undefined;
+  readonly onOpen: (file: FileDiff) => void;
 }
 
-function FileList({ files, cut, comments, onOpen }: FileListProps) {
+function FileList({ files, cut, comments, writing, onOpen }: FileListProps) {
   if (files.length === 0) return <Notice icon="check" text={t("nothingChanged")} />;
   return (
     <ul class="body links">
-      {files.map((file, place) => {
-        const said = comments.filter((comment) => comment.path === file.path).length;
+      {files.map((file) => {
+        const said = comments.filter((one) => one.path === file.path).length + (writing === file.path ? 1 : 0);
         return (
           <li key={file.path}>
-            <button type="button" class="link-row" onClick={() => onOpen(place)}>
+            <button type="button" class="link-row" onClick={() => onOpen(file)}>
               <Icon name="files" />
               <span class="grow one">
                 <Shown text={file.path} strict />
@@ -207,134 +245,4 @@ function FileList({ files, cut, comments, onOpen }: FileListProps) {
       {cut ? <li class="small dim">{t("patchCut")}</li> : null}
     </ul>
   );
-}
-
-interface OneFileProps {
-  readonly file: FileDiff;
-  readonly comments: readonly LineComment[];
-  readonly onComments: (comments: readonly LineComment[]) => void;
-}
-
-function OneFile({ file, comments, onComments }: OneFileProps) {
-  const { settings } = useApp();
-  const [from, setFrom] = useState<DiffLine>();
-  const [to, setTo] = useState<DiffLine>();
-  const lines = file.hunks.flatMap((hunk) => hunk.lines);
-  const pick = (line: DiffLine) => {
-    if (from && line !== from) setTo(line);
-    else {
-      setFrom(line === from ? undefined : line);
-      setTo(undefined);
-    }
-  };
-  const last = to && from && lines.indexOf(to) < lines.indexOf(from) ? from : (to ?? from);
-  const picked = (line: DiffLine) => {
-    if (!from) return false;
-    const [a = 0, b = 0] = [lines.indexOf(from), lines.indexOf(to ?? from)].sort((one, other) => one - other);
-    const place = lines.indexOf(line);
-    return place >= a && place <= b;
-  };
-  const done = (text: string) => {
-    if (from && text.trim()) onComments([...comments, commentOn(file.path, lines, from, to ?? from, text)]);
-    setFrom(undefined);
-    setTo(undefined);
-  };
-  return (
-    <div class="diff-body">
-      <DiffLines
-        file={file}
-        wrapped={settings.value.wrapDiff}
-        onPick={pick}
-        isPicked={picked}
-        below={(line) => (
-          <>
-            {comments.map((comment, place) =>
-              comment.path === file.path && isEndOf(comment, line) ? (
-                <Said
-                  key={place}
-                  comment={comment}
-                  onDrop={() => onComments(comments.filter((one) => one !== comment))}
-                />
-              ) : null,
-            )}
-            {line === last ? <Writing onDone={done} /> : null}
-          </>
-        )}
-      />
-      <p class="diff-hint small dim">{t("tapALine")}</p>
-    </div>
-  );
-}
-
-function isEndOf(comment: LineComment, line: DiffLine): boolean {
-  return (comment.side === "old" ? line.kind === "removed" && line.before : line.after) === comment.to;
-}
-
-function Said({ comment, onDrop }: { comment: LineComment; onDrop: () => void }) {
-  const lines = comment.from === comment.to ? String(comment.from) : `${comment.from}–${comment.to}`;
-  return (
-    <div class="card comment">
-      <p class="small dim comment-top">
-        <span class="grow">
-          {comment.side === "old" ? t("yourCommentOld", { lines }) : t("yourComment", { lines })}
-        </span>
-        <button type="button" class="icon-button" aria-label={t("drop")} onClick={onDrop}>
-          <Icon name="trash" />
-        </button>
-      </p>
-      <p>
-        <Shown text={comment.text} />
-      </p>
-    </div>
-  );
-}
-
-function Writing({ onDone }: { onDone: (text: string) => void }) {
-  const [text, setText] = useState("");
-  return (
-    <div class="card comment">
-      <textarea
-        class="input"
-        rows={2}
-        ref={focused}
-        value={text}
-        aria-label={t("comment")}
-        placeholder={t("comment")}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-      <div class="buttons">
-        <button type="button" class="button" onClick={() => onDone("")}>
-          {t("cancel")}
-        </button>
-        <button type="button" class="button primary" disabled={text.trim() === ""} onClick={() => onDone(text)}>
-          {t("addComment")}
-        </button>
-      </div>
-    </div>
-  );
-}
-
-/** Comments that were not sent yet are kept on the phone, for each worker. */
-function useComments(worker: string): [readonly LineComment[], (comments: readonly LineComment[]) => void] {
-  const name = `comments:${worker}`;
-  const [comments, setComments] = useState<readonly LineComment[]>(() => stored(name));
-  const keep = (next: readonly LineComment[]) => {
-    setComments(next);
-    try {
-      if (next.length) localStorage.setItem(name, JSON.stringify(next));
-      else localStorage.removeItem(name);
-    } catch {
-      // A full or forbidden store costs the keeping, not the comments on the screen.
-    }
-  };
-  return [comments, keep];
-}
-
-function stored(name: string): readonly LineComment[] {
-  try {
-    const found: unknown = JSON.parse(localStorage.getItem(name) ?? "[]");
-    return Array.isArray(found) ? (found as LineComment[]) : [];
-  } catch {
-    return [];
-  }
 }

@@ -39,6 +39,8 @@ function Way({ path, file, onPath, onFile }: WayProps) {
     onFile("");
     onPath(parts.slice(0, place).join("/"));
   };
+  // In the worker's own folder there is no step back.
+  if (parts.length === 0 && file === "") return null;
   return (
     <nav class="way small" aria-label={t("folder")}>
       <button type="button" class="text-button" onClick={() => to(0)}>

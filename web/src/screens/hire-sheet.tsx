@@ -1,14 +1,17 @@
-/** Hires a worker: which agent, its name, its folder, its model, and what it may do unasked. */
+/** Hires a worker: which agent, its name, its folder, its model, how hard it thinks, and what it may do unasked. */
 
 import { useEffect, useState } from "preact/hooks";
 import { brandOf, Sign, tint } from "../parts/backend";
+import { shortFolder } from "../parts/folders";
+import { Icon } from "../parts/icon";
+import { PlainInput } from "../parts/input";
 import { MODE_MEANINGS, MODE_TEXTS } from "../parts/modes";
-import { Loading } from "../parts/notice";
+import { Loading, Notice } from "../parts/notice";
 import { go } from "../parts/route";
-import { Sheet } from "../parts/sheet";
+import { Sheet, SheetAction } from "../parts/sheet";
 import { Shown } from "../parts/visible";
 import { useApp } from "../state/context";
-import type { HireChoice, HireRequest, Mode } from "../state/types";
+import type { HireChoice, HireChoices, HireRequest, Mode } from "../state/types";
 import { t } from "../texts";
 
 const NAMES =
@@ -23,30 +26,42 @@ export function freeName(taken: readonly string[]): string {
 
 export function HireSheet() {
   const { actions, team } = useApp();
-  const [choices, setChoices] = useState<readonly HireChoice[]>();
+  const [offer, setOffer] = useState<HireChoices>();
+  const [failed, setFailed] = useState(false);
   const [backend, setBackend] = useState("");
   const [name, setName] = useState(() => freeName((team.value ?? []).map((worker) => worker.name)));
   const [directory, setDirectory] = useState("");
   const [model, setModel] = useState("");
+  const [effort, setEffort] = useState("");
   const [mode, setMode] = useState<Mode>("default");
   const [wire, setWire] = useState("");
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
-  useEffect(() => {
-    void actions.hireChoices().then((found) => {
-      setChoices(found);
-      setBackend((found.find((one) => one.installed) ?? found[0])?.backend ?? "");
-    });
-  }, [actions]);
+  const load = () => {
+    setFailed(false);
+    actions.hireChoices().then(
+      (found) => {
+        setOffer(found);
+        setBackend(firstBackend(found));
+      },
+      () => setFailed(true),
+    );
+  };
+  useEffect(load, [actions]);
+  const choices = offer?.backends;
   const chosen = choices?.find((one) => one.backend === backend);
+  const modes = modesOf(chosen, wire);
+  const efforts = wireOf(chosen, wire)?.effort ?? [];
+  const allowed = modes.includes(mode) ? mode : (modes[0] ?? mode);
   const hire = async () => {
     setBusy(true);
     const request: HireRequest = {
       name: name.trim(),
       backend,
-      mode,
+      mode: allowed,
       ...(directory.trim() ? { directory: directory.trim() } : {}),
       ...(model ? { model } : {}),
+      ...(efforts.includes(effort) ? { effort } : {}),
       ...(wire ? { wire } : {}),
     };
     const outcome = await actions.hire(request);
@@ -59,23 +74,12 @@ export function HireSheet() {
       title={t("hireTitle")}
       tint={tint(backend)}
       foot={
-        <>
-          {problem ? (
-            <p class="bad small" role="alert">
-              <Shown text={problem} />
-            </p>
-          ) : null}
-          <div class="buttons">
-            <button
-              type="button"
-              class="button primary"
-              disabled={(choices?.length ? !chosen?.installed : !choices) || name.trim() === "" || busy}
-              onClick={() => void hire()}
-            >
-              {busy ? t("hiring") : t("hireNow", { name: name.trim() || "…" })}
-            </button>
-          </div>
-        </>
+        <SheetAction
+          label={busy ? t("hiring") : t("hireNow", { name: name.trim() || "…" })}
+          disabled={(choices?.length ? !chosen?.installed : !choices) || name.trim() === "" || busy}
+          problem={problem}
+          onClick={() => void hire()}
+        />
       }
     >
       {choices ? (
@@ -85,31 +89,46 @@ export function HireSheet() {
           onPick={(one) => {
             setBackend(one);
             setModel("");
+            setEffort("");
             setWire("");
           }}
         />
+      ) : failed ? (
+        <Notice icon="warn" text={t("couldNotLoad")} inline>
+          <button type="button" class="button" onClick={load}>
+            {t("tryAgain")}
+          </button>
+        </Notice>
       ) : (
         <Loading text={t("loading")} rows={3} />
       )}
+      {chosen && !chosen.installed ? (
+        <div role="status">
+          <p class="small dim">{t("installFirst")}</p>
+          {chosen.hint ? <code class="command">{chosen.hint}</code> : null}
+        </div>
+      ) : null}
       <label class="field">
         <span class="label">{t("name")}</span>
-        <input
-          class="input"
-          value={name}
-          autocapitalize="none"
-          autocomplete="off"
-          spellcheck={false}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
+        <PlainInput value={name} onInput={setName} />
       </label>
-      <Folder value={directory} onInput={setDirectory} />
+      <Folder value={directory} offer={offer} onInput={setDirectory} />
       {chosen?.models.length ? (
         <Pick label={t("model")} value={model} first={t("usualModel")} values={chosen.models} onPick={setModel} />
       ) : null}
-      {(chosen?.wires.length ?? 0) > 1 ? (
-        <Pick label={t("wire")} value={wire} first={t("usualWire")} values={chosen?.wires ?? []} onPick={setWire} />
+      {efforts.length ? (
+        <Pick label={t("effort")} value={effort} first={t("usualEffort")} values={efforts} onPick={setEffort} />
       ) : null}
-      <Modes modes={chosen?.modes ?? []} mode={mode} onPick={setMode} />
+      {(chosen?.wires.length ?? 0) > 1 ? (
+        <Pick
+          label={t("wire")}
+          value={wire}
+          first={t("usualWire")}
+          values={chosen?.wires.map((one) => one.wire) ?? []}
+          onPick={setWire}
+        />
+      ) : null}
+      <Modes modes={modes} mode={allowed} onPick={setMode} />
     </Sheet>
   );
 }
@@ -138,7 +157,7 @@ function Backends({
           <Sign backend={choice.backend} />
           <span class="grow">
             <b>{brandOf(choice.backend).name}</b>
-            <span class="small dim one">{choice.installed ? t("installed") : choice.hint || t("notInstalled")}</span>
+            <span class="small dim one">{choice.installed ? t("installed") : t("notInstalled")}</span>
           </span>
         </label>
       ))}
@@ -146,29 +165,55 @@ function Backends({
   );
 }
 
-/** A folder is written, or one that the team already works in is taken. */
-function Folder({ value, onInput }: { value: string; onInput: (value: string) => void }) {
-  const { team } = useApp();
-  const known = [...new Set((team.value ?? []).map((worker) => worker.directory))].slice(0, 6);
+/** The agent that the node would hire, if it can; else the first that is installed. */
+function firstBackend({ backend, backends }: HireChoices): string {
+  const able = backends.filter((one) => one.installed);
+  return (able.find((one) => one.backend === backend) ?? able[0] ?? backends[0])?.backend ?? "";
+}
+
+/** What can be chosen when an agent is run that way; the usual one is the first. */
+export function wireOf(choice: HireChoice | undefined, wire: string): HireChoice["wires"][number] | undefined {
+  return choice?.wires.find((one) => one.wire === wire) ?? choice?.wires[0];
+}
+
+/** What an agent may then be allowed. */
+export function modesOf(choice: HireChoice | undefined, wire: string): readonly Mode[] {
+  return wireOf(choice, wire)?.modes ?? [];
+}
+
+interface FolderProps {
+  readonly value: string;
+  readonly offer: HireChoices | undefined;
+  readonly onInput: (value: string) => void;
+}
+
+const MOST_FOLDERS = 5;
+
+/** A folder is written, or one is taken that the team or its agents already worked in. */
+function Folder({ value, offer, onInput }: FolderProps) {
+  const known = (offer?.folders ?? []).filter((one) => one !== offer?.directory).slice(0, MOST_FOLDERS);
   return (
-    <label class="field">
-      <span class="label">{t("folder")}</span>
-      <input
-        class="input"
-        value={value}
-        placeholder={t("usualFolder")}
-        autocapitalize="none"
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => onInput(event.currentTarget.value)}
-        list="folders"
-      />
-      <datalist id="folders">
-        {known.map((one) => (
-          <option key={one} value={one} />
-        ))}
-      </datalist>
-    </label>
+    <div class="field">
+      <label>
+        <span class="label">{t("folder")}</span>
+        <PlainInput value={value} placeholder={offer?.directory || t("usualFolder")} onInput={onInput} />
+      </label>
+      {known.length ? (
+        <div class="folder-picks">
+          {known.map((one) => (
+            <button
+              type="button"
+              key={one}
+              class="chip pick"
+              aria-pressed={value === one}
+              onClick={() => onInput(value === one ? "" : one)}
+            >
+              <Icon name="folder" size={12} /> <Shown text={shortFolder(one)} strict />
+            </button>
+          ))}
+        </div>
+      ) : null}
+    </div>
   );
 }
 

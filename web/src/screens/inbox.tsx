@@ -1,6 +1,7 @@
 /** Everything that waits for the person, over all workers, the oldest ask first; then what was not read yet. */
 
 import { AskCard } from "../parts/ask-card";
+import { Digest } from "../parts/digest";
 import { Notice } from "../parts/notice";
 import { WorkerRow } from "../parts/worker-row";
 import { useApp } from "../state/context";
@@ -25,6 +26,7 @@ export function InboxScreen() {
             <AskCard key={ask.id} ask={ask} place={place} worker={team.value?.find((one) => one.name === ask.worker)} />
           ))}
         </div>
+        <Digest />
         {rest.length ? (
           <>
             <h2 class="section">{t("worthALook")}</h2>

@@ -15,9 +15,11 @@ export function MoreScreen() {
       </header>
       <div class="body">
         <ul class="links">
+          <LinkRow icon="inbox" text="notifications" href={address({ screen: "notifications" })} />
           <LinkRow icon="phone" text="devices" href={address({ screen: "devices" })} />
           <LinkRow icon="search" text="search" href={address({ screen: "search" })} />
           <LinkRow icon="clock" text="sessions" href={address({ screen: "sessions" })} />
+          <LinkRow icon="bolt" text="sprints" href={address({ screen: "sprints" })} />
         </ul>
         <h2 class="section">{t("look")}</h2>
         <Setting name="theme" label="theme" values={{ system: t("likeSystem"), dark: t("dark"), light: t("light") }} />
@@ -38,6 +40,12 @@ export function MoreScreen() {
         <Switch name="wrapCode" label="wrapCode" />
         <Switch name="wrapDiff" label="wrapDiff" />
         <Switch name="enterSends" label="enterSends" hint="enterSendsHint" />
+        <Setting
+          name="voice"
+          label="voice"
+          values={{ auto: t("voiceAuto"), node: t("voiceNode"), browser: t("voiceBrowser") }}
+        />
+        <p class="small dim">{t("voiceHint")}</p>
         <div class="stack">
           <TourButton />
           <button type="button" class="button wide-only" onClick={() => openSheet("keys")}>
@@ -63,7 +71,7 @@ function LinkRow({ icon, text, href }: { icon: PixelName; text: TextKey; href: s
   );
 }
 
-type ListSetting = "theme" | "textSize" | "language";
+type ListSetting = "theme" | "textSize" | "language" | "voice";
 type SwitchSetting = "wrapCode" | "wrapDiff" | "enterSends";
 
 function Setting({

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon";
+import { Problem } from "../parts/notice";
 import { useApp } from "../state/context";
 import { t } from "../texts";
 
@@ -15,6 +16,10 @@ export function PairingScreen() {
     setBusy(true);
     const outcome = await actions.pair(code.trim(), name.trim());
     setBusy(false);
+    setProblem(outcome.ok ? "" : outcome.why);
+  };
+  const usePasskey = async () => {
+    const outcome = await actions.usePasskey(name.trim());
     setProblem(outcome.ok ? "" : outcome.why);
   };
   return (
@@ -52,14 +57,15 @@ export function PairingScreen() {
             onInput={(event) => setName(event.currentTarget.value)}
           />
         </label>
-        {problem ? (
-          <p class="bad small" role="alert">
-            {problem}
-          </p>
-        ) : null}
+        <Problem text={problem} />
         <button type="submit" class="button primary" disabled={code.trim() === "" || busy}>
           {busy ? t("pairing") : t("pairNow")}
         </button>
+        {actions.passkeys ? (
+          <button type="button" class="button" disabled={busy} onClick={() => void usePasskey()}>
+            {t("usePasskey")}
+          </button>
+        ) : null}
         <p class="small dim">{t("pairingSafe")}</p>
       </form>
     </main>

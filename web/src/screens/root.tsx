@@ -21,9 +21,14 @@ import { HireSheet } from "./hire-sheet";
 import { InboxScreen } from "./inbox";
 import { KeysSheet } from "./keys-sheet";
 import { MoreScreen } from "./more";
+import { NotificationsScreen } from "./notifications";
 import { PairingScreen } from "./pairing";
+import { ReviewSheet } from "./review-sheet";
 import { SearchScreen } from "./search";
+import { SessionSheet } from "./session-sheet";
 import { SessionsScreen } from "./sessions";
+import { SprintSheet } from "./sprint-sheet";
+import { SprintsScreen } from "./sprints";
 import { TeamScreen } from "./team";
 import { TerminalScreen } from "./terminal";
 import { Tour } from "./tour";
@@ -148,6 +153,10 @@ function ScreenOf({ route: now }: { route: Route }) {
       return <DevicesScreen />;
     case "search":
       return <SearchScreen />;
+    case "sprints":
+      return <SprintsScreen />;
+    case "notifications":
+      return <NotificationsScreen />;
   }
 }
 
@@ -155,7 +164,7 @@ const NAVIGATION: readonly { screen: Screen; icon: PixelName; text: TextKey; als
   { screen: "team", icon: "team", text: "team" },
   { screen: "inbox", icon: "inbox", text: "inbox" },
   { screen: "sessions", icon: "clock", text: "sessions" },
-  { screen: "more", icon: "sliders", text: "more", also: ["devices"] },
+  { screen: "more", icon: "sliders", text: "more", also: ["devices", "sprints", "notifications"] },
 ];
 
 function Navigation() {
@@ -185,8 +194,15 @@ function Sheets() {
   if (kind === "ask") return <AskSheet id={about} />;
   if (kind === "hire") return <HireSheet />;
   if (kind === "keys") return <KeysSheet />;
+  if (kind === "session") return <SessionSheet about={about} />;
   if (kind === "queue" && worker) return <QueueSheet worker={worker} />;
+  if (kind === "sprint" && worker) return <SprintSheet worker={worker} />;
   if (kind === "worker" && worker) return <WorkerSheet worker={worker} />;
+  if (kind === "review") {
+    const [name = "", turn = ""] = about.split(" ");
+    const judged = team.value?.find((one) => one.name === name);
+    return judged ? <ReviewSheet worker={judged} turn={turn} /> : null;
+  }
   return null;
 }
 

@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { brandOf, Sign, tint } from "../parts/backend";
-import { Loading, Notice } from "../parts/notice";
-import { address, go } from "../parts/route";
+import { Loading, Notice, Problem } from "../parts/notice";
+import { address, go, openSheet } from "../parts/route";
 import { ago } from "../parts/times";
 import { Shown } from "../parts/visible";
 import { useApp } from "../state/context";
@@ -28,11 +28,7 @@ export function SessionsScreen() {
       </header>
       <div class="body">
         <p class="small dim">{t("sessionsExplained")}</p>
-        {problem ? (
-          <p class="bad small" role="alert">
-            <Shown text={problem} />
-          </p>
-        ) : null}
+        <Problem text={problem} />
         {failed ? (
           <Notice icon="warn" text={t("couldNotLoad")}>
             <button type="button" class="button" onClick={load}>
@@ -58,10 +54,17 @@ export function SessionsScreen() {
 function Session({ session, onProblem }: { session: SessionFound; onProblem: (why: string) => void }) {
   const { actions, clock, team } = useApp();
   const [busy, setBusy] = useState(false);
+  const [sure, setSure] = useState(false);
   const resume = async () => {
+    // Two must not speak in one conversation: what is open at the desk is taken over knowingly.
+    if (session.open && !sure) {
+      setSure(true);
+      return;
+    }
     setBusy(true);
     const name = freeName((team.value ?? []).map((worker) => worker.name));
-    const outcome = await actions.hire({ name, backend: session.backend, session: session.id });
+    const anyway = session.open ? { anyway: true } : {};
+    const outcome = await actions.hire({ name, backend: session.backend, session: session.id, ...anyway });
     setBusy(false);
     if (outcome.ok) go({ worker: name });
     else onProblem(outcome.why);
@@ -71,23 +74,30 @@ function Session({ session, onProblem }: { session: SessionFound; onProblem: (wh
       <Sign backend={session.backend} />
       <span class="grow">
         <span class="worker-first">
-          <b class="one grow">
-            <Shown text={session.title || session.id} />
-          </b>
+          <button
+            type="button"
+            class="plain-button one grow"
+            aria-label={`${t("whatWasSaid")}: ${session.title || session.id}`}
+            onClick={() => openSheet("session", `${session.backend}/${session.id}`)}
+          >
+            <b>
+              <Shown text={session.title || session.id} />
+            </b>
+          </button>
           <span class="small faint">{ago(session.at, clock.value)}</span>
         </span>
         <span class="small dim one session-where">
           {brandOf(session.backend).name} · <Shown text={session.directory} strict />
-          {session.open ? ` · ${t("openAtDesk")}` : ""}
         </span>
+        {session.open ? <span class="small accent session-where">{t("openAtDesk")}</span> : null}
       </span>
       {session.worker ? (
         <a class="button" href={address({ worker: session.worker })}>
-          {session.worker}
+          {t("openWorker", { name: session.worker })}
         </a>
       ) : (
         <button type="button" class="button" disabled={busy} onClick={() => void resume()}>
-          {t("resume")}
+          {sure ? t("takeOver") : t("resume")}
         </button>
       )}
     </li>

@@ -17,7 +17,11 @@ export function TeamScreen() {
       <TeamTop />
       <div class="body">
         <WaitsForYou />
-        {team.value === null ? <Loading text={t("loadingTeam")} /> : <Everybody team={team.value} />}
+        {team.value === null ? (
+          <Loading text={t("loadingTeam")} />
+        ) : (
+          <Everybody team={team.value.filter((one) => one.judges === "")} />
+        )}
       </div>
     </>
   );

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon";
+import { PlainInput } from "../parts/input";
 import { Loading, Notice } from "../parts/notice";
 import { address } from "../parts/route";
 import { type Emulator, openEmulator, type Screen } from "../parts/terminal/emulator";
@@ -134,6 +135,10 @@ function RunText({ run }: { run: Run }) {
 
 function Keyboard({ onType }: { onType: (input: PaneInput) => void }) {
   const [text, setText] = useState("");
+  const paste = async () => {
+    const copied = await navigator.clipboard?.readText().catch(() => "");
+    if (copied) onType({ text: copied, paste: true });
+  };
   const send = () => {
     onType(text ? { text, paste: true, keys: ["Enter"] } : { keys: ["Enter"] });
     setText("");
@@ -160,15 +165,17 @@ function Keyboard({ onType }: { onType: (input: PaneInput) => void }) {
         }}
       >
         <div class="composer-row">
-          <input
-            class="input grow"
+          {typeof navigator !== "undefined" && navigator.clipboard ? (
+            <button type="button" class="icon-button" aria-label={t("paste")} onClick={() => void paste()}>
+              <Icon name="copy" />
+            </button>
+          ) : null}
+          <PlainInput
             value={text}
-            aria-label={t("terminalTyping")}
+            label={t("terminalTyping")}
             placeholder={t("terminalTyping")}
-            autocapitalize="none"
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => setText(event.currentTarget.value)}
+            grow
+            onInput={setText}
           />
           <button type="submit" class="send" aria-label={t("send")}>
             <Icon name="send" />

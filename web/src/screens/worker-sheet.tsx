@@ -1,23 +1,30 @@
-/** About one worker: what it is, its model and mode, and what can be done with it. */
+/** About one worker: what it is, its model, mode and effort, and what can be done with it. */
 
 import { useEffect, useState } from "preact/hooks";
+import { useAbilities } from "../parts/abilities";
 import { brandOf, tint } from "../parts/backend";
-import { closeSheet, go } from "../parts/route";
+import { Problem } from "../parts/notice";
+import { closeSheet, go, openSheet } from "../parts/route";
 import { Sheet } from "../parts/sheet";
-import { dollars, tokens } from "../parts/times";
+import { dollars, tokens, windowWords } from "../parts/times";
 import { Shown } from "../parts/visible";
 import { useApp } from "../state/context";
 import type { HireChoice, Outcome, Worker } from "../state/types";
 import { t } from "../texts";
-import { Modes } from "./hire-sheet";
+import { Modes, modesOf, wireOf } from "./hire-sheet";
 
 export function WorkerSheet({ worker }: { worker: Worker }) {
   const { actions } = useApp();
   const [problem, setProblem] = useState("");
   const [choices, setChoices] = useState<HireChoice>();
   useEffect(() => {
-    void actions.hireChoices().then((found) => setChoices(found.find((one) => one.backend === worker.backend)));
+    void actions.hireChoices().then(
+      (found) => setChoices(found.backends.find((one) => one.backend === worker.backend)),
+      () => undefined,
+    );
   }, [actions, worker.backend]);
+  const { pane } = useAbilities(worker);
+  const effort = wireOf(choices, worker.wire)?.effort ?? [];
   const tell = async (done: Promise<Outcome>, then?: () => void) => {
     const outcome = await done;
     setProblem(outcome.ok ? "" : outcome.why);
@@ -26,42 +33,47 @@ export function WorkerSheet({ worker }: { worker: Worker }) {
   return (
     <Sheet title={worker.name} tint={tint(worker.backend)}>
       <Facts worker={worker} />
-      {problem ? (
-        <p class="bad small" role="alert">
-          <Shown text={problem} />
-        </p>
-      ) : null}
+      <Problem text={problem} />
       {choices?.models.length ? (
-        <label class="field">
-          <span class="label">{t("model")}</span>
-          <select
-            class="input"
-            value={worker.model}
-            onChange={(event) => void tell(actions.tune(worker.name, { model: event.currentTarget.value }))}
-          >
-            {choices.models.includes(worker.model) ? null : (
-              <option value={worker.model}>{worker.model || t("usualModel")}</option>
-            )}
-            {choices.models.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label={t("model")}
+          value={worker.model}
+          usual={t("usualModel")}
+          values={choices.models}
+          onPick={(model) => void tell(actions.tune(worker.name, { model }))}
+        />
+      ) : null}
+      {effort.length ? (
+        <Choice
+          label={t("effort")}
+          value={worker.effort}
+          usual={t("usualEffort")}
+          values={effort}
+          onPick={(one) => void tell(actions.tune(worker.name, { effort: one }))}
+        />
       ) : null}
       <Modes
-        modes={choices?.modes ?? []}
+        modes={modesOf(choices, worker.wire)}
         mode={worker.mode}
         onPick={(mode) => void tell(actions.tune(worker.name, { mode }))}
       />
       <div class="stack">
-        <button
-          type="button"
-          class="button"
-          onClick={() => go({ worker: worker.name, side: "terminal" }, { replace: true })}
-        >
-          {t("terminal")}
+        {worker.judges ? null : (
+          <button type="button" class="button" onClick={() => openSheet("review", worker.name)}>
+            {t("review")}
+          </button>
+        )}
+        {pane ? (
+          <button
+            type="button"
+            class="button"
+            onClick={() => go({ worker: worker.name, side: "terminal" }, { replace: true })}
+          >
+            {t("terminal")}
+          </button>
+        ) : null}
+        <button type="button" class="button" onClick={() => openSheet("sprint", worker.name)}>
+          {worker.sprint ? t("sprintOf", { name: worker.name }) : t("sprintGive")}
         </button>
         {worker.focused ? null : (
           <button type="button" class="button" onClick={() => void tell(actions.focus(worker.name), closeSheet)}>
@@ -79,6 +91,31 @@ export function WorkerSheet({ worker }: { worker: Worker }) {
   );
 }
 
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly usual: string;
+  readonly values: readonly string[];
+  readonly onPick: (value: string) => void;
+}
+
+/** One of several; what it has now stands there although it is none of them. */
+function Choice({ label, value, usual, values, onPick }: ChoiceProps) {
+  return (
+    <label class="field">
+      <span class="label">{label}</span>
+      <select class="input" value={value} onChange={(event) => onPick(event.currentTarget.value)}>
+        {values.includes(value) ? null : <option value={value}>{value || usual}</option>}
+        {values.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 function Facts({ worker }: { worker: Worker }) {
   const used = (worker.usage.input_tokens ?? 0) + (worker.usage.output_tokens ?? 0);
   const facts: readonly (readonly [string, string])[] = [
@@ -86,6 +123,7 @@ function Facts({ worker }: { worker: Worker }) {
     [t("folder"), worker.directory],
     [t("session"), worker.session],
     [t("used"), [used ? `${tokens(used)} tokens` : "", dollars(worker.usage.cost_dollars)].filter(Boolean).join(" · ")],
+    [t("limitsUsed"), (worker.usage.windows ?? []).map(windowWords).join(" · ")],
   ];
   return (
     <dl class="circumstances small">

@@ -1,6 +1,8 @@
 /** A busy afternoon: the team and the conversations that the fixture shows. */
 
-import type { AskedInTurn, MessageRow, OpenAsk, Row, TurnRow, Worker } from "./types";
+import { approvedReview, fixtureReviews } from "./fixture-reviews";
+import type { SprintNow } from "./sprints";
+import type { AskedInTurn, HireChoices, MessageRow, OpenAsk, Row, TurnRow, Worker } from "./types";
 
 const PLAN = `## Move the parser into model/
 
@@ -41,6 +43,33 @@ const DIFF = `--- a/cart/session.py
 +            return cart or Cart.empty()
 `;
 
+const SPRINT = (at: number): SprintNow => ({
+  tasks: [
+    { text: "Split the reader", state: "done", rounds: 2, why: "", commit: "a1f3c902" },
+    { text: "Move errors to model/", state: "done", rounds: 1, why: "", commit: "77be01d4" },
+    {
+      text: "Paginate the ingestor",
+      state: "now",
+      rounds: 3,
+      why: "FAILED tests/ingest/test_pages.py::test_last_page",
+      commit: "",
+    },
+    { text: "Write the migration", state: "todo", rounds: 0, why: "", commit: "" },
+    { text: "Renew the docs", state: "todo", rounds: 0, why: "", commit: "" },
+  ],
+  done: 2,
+  total: 5,
+  ownPlan: false,
+  failures: 2,
+  checking: false,
+  began: at - 860,
+  verifier: "make test",
+  reviewers: ["codex"],
+  judging: false,
+  halting: false,
+  cost: 0.8,
+});
+
 function worker(name: string, backend: string, at: number, more: Partial<Worker>): Worker {
   return {
     name,
@@ -49,6 +78,7 @@ function worker(name: string, backend: string, at: number, more: Partial<Worker>
     directory: "~/code/shop",
     model: "",
     mode: "default",
+    effort: "",
     session: "9f2c",
     state: "available",
     workingSince: null,
@@ -62,6 +92,9 @@ function worker(name: string, backend: string, at: number, more: Partial<Worker>
     unread: 0,
     asks: [],
     queue: [],
+    reviews: [],
+    judges: "",
+    sprint: null,
     usage: { input_tokens: 120_400, output_tokens: 8_100, cost_dollars: 0.42 },
     focused: false,
     interrupting: false,
@@ -142,6 +175,7 @@ export function busyTeam(at: number): readonly Worker[] {
       asks: [
         ask("a2", "gus", at - 140, {
           about: "plan",
+          why: "",
           question: "Move the parser into model/, 4 steps",
           detail: PLAN,
           action: null,
@@ -154,6 +188,7 @@ export function busyTeam(at: number): readonly Worker[] {
         }),
         ask("a3", "gus", at - 20, {
           about: "choice",
+          why: "",
           question: "Which databases shall the migration support?",
           detail: "",
           action: null,
@@ -172,10 +207,22 @@ export function busyTeam(at: number): readonly Worker[] {
       state: "working",
       workingSince: at - 134,
       doing: "pytest -q tests/core",
+      reviews: [approvedReview(at)],
       lastLine: "▸ pytest -q tests/core",
       directory: "~/code/api",
     }),
-    worker("otto", "opencode", at - 3600, { lastLine: "Docs are regenerated. 12 pages changed." }),
+    worker("otto", "opencode", at - 3600, {
+      lastLine: "Docs are regenerated. 12 pages changed.",
+      reviews: fixtureReviews(at),
+    }),
+    worker("pia", "gemini", at - 60, {
+      lastLine: "The ingestor reads a page at a time now.",
+      state: "working",
+      workingSince: at - 51,
+      doing: "pytest -q tests/ingest",
+      sprint: SPRINT(at),
+    }),
+    worker("ivy", "codex", at - 3600, { lastLine: "The release notes are written." }),
     worker("zoe", "claude", at - 7200, {
       state: "limited",
       resumesAt: at + 5400,
@@ -242,6 +289,65 @@ const SETTLED: AskedInTurn = {
   problem: "",
 };
 
+const BACKENDS: Readonly<Record<string, string>> = {
+  gus: "gemini",
+  pia: "gemini",
+  ivy: "codex",
+  cora: "codex",
+  otto: "opencode",
+  ned: "native",
+  demo: "demo",
+};
+
+/** What may go wrong, one after the other. */
+function troubles(at: number, name: string): readonly Row[] {
+  return [
+    said(`${name}-m3`, at - 400, "Deploy it", {
+      receipt: "refused",
+      why: "ann is offline. Relaunch it, or send it anyway.",
+    }),
+    said(`${name}-m4`, at - 390, "Are you there?", {
+      receipt: "unknown",
+      why: "The agent's process died while it was handed over.",
+    }),
+    turn(`${name}-t3`, at - 380, "I began, and", { how: "failed", error: "The agent exited with code 137." }),
+    {
+      kind: "event",
+      key: `${name}-off`,
+      seq: 50,
+      at: at - 300,
+      what: { type: "offline", why: "The agent exited with code 137.", asked: false },
+    },
+    { kind: "event", key: `${name}-on`, seq: 51, at: at - 290, what: { type: "online", back: true } },
+  ];
+}
+
+/** What is under way, and what waits. */
+function atWork(at: number, name: string): readonly Row[] {
+  return [
+    said(`${name}-m5`, at - 82, "Run the suite fifty times, then push.", { receipt: "seen" }),
+    turn(`${name}-t4`, at - 81, "I ran the suite fifty times without a failu", {
+      live: true,
+      endedAt: null,
+      how: null,
+      usage: null,
+      tools: [
+        {
+          call: "9",
+          tool: "Bash",
+          title: "for i in $(seq 50); do pytest -q; done",
+          detail: "",
+          startedAt: at - 60,
+          ok: null,
+          output: "",
+        },
+      ],
+    }),
+    said(`${name}-m6`, at - 20, "and bump the version", { receipt: "queued", id: "web-d1:q1" }),
+    said(`${name}-m7`, at - 5, "written in a tunnel", { receipt: "on-phone", id: "" }),
+  ];
+}
+
 /** What was said with a worker; with a number, that many rows. */
 export function conversations(at: number, name: string, many: number): readonly Row[] {
   const long = Array.from({ length: many }, (_, n) =>
@@ -256,7 +362,7 @@ export function conversations(at: number, name: string, many: number): readonly 
       key: `${name}-hired`,
       seq: 1,
       at: at - 9000,
-      what: { type: "hired", backend: "claude", directory: "~/code/shop", note: "" },
+      what: { type: "hired", backend: BACKENDS[name] ?? "claude", directory: "~/code/shop", note: "" },
     },
     said(`${name}-m1`, at - 900, "The checkout test fails now and then. Find the race and fix it."),
     turn(`${name}-t1`, at - 899, ANSWER, {
@@ -306,42 +412,27 @@ export function conversations(at: number, name: string, many: number): readonly 
     turn(`${name}-t2`, at - 499, "There.", {
       files: [{ path: "sunrise.png", name: "sunrise.png", media_type: "image/png" }],
     }),
-    said(`${name}-m3`, at - 400, "Deploy it", {
-      receipt: "refused",
-      why: "ann is offline. Relaunch it, or send it anyway.",
-    }),
-    said(`${name}-m4`, at - 390, "Are you there?", {
-      receipt: "unknown",
-      why: "The agent's process died while it was handed over.",
-    }),
-    turn(`${name}-t3`, at - 380, "I began, and", { how: "failed", error: "The agent exited with code 137." }),
-    {
-      kind: "event",
-      key: `${name}-off`,
-      seq: 50,
-      at: at - 300,
-      what: { type: "offline", why: "The agent exited with code 137.", asked: false },
-    },
-    { kind: "event", key: `${name}-on`, seq: 51, at: at - 290, what: { type: "online", back: true } },
-    said(`${name}-m5`, at - 82, "Run the suite fifty times, then push.", { receipt: "seen" }),
-    turn(`${name}-t4`, at - 81, "I ran the suite fifty times without a failu", {
-      live: true,
-      endedAt: null,
-      how: null,
-      usage: null,
-      tools: [
-        {
-          call: "9",
-          tool: "Bash",
-          title: "for i in $(seq 50); do pytest -q; done",
-          detail: "",
-          startedAt: at - 60,
-          ok: null,
-          output: "",
-        },
-      ],
-    }),
-    said(`${name}-m6`, at - 20, "and bump the version", { receipt: "queued", id: "web-d1:q1" }),
-    said(`${name}-m7`, at - 5, "written in a tunnel", { receipt: "on-phone", id: "" }),
+    ...(name === "cora" || name === "ned" ? troubles(at, name) : []),
+    ...(name === "ivy" ? [] : atWork(at, name)),
   ];
 }
+
+const MODES = ["default", "auto_edit", "plan", "yolo"] as const;
+
+const effortOf = (backend: string) => (backend === "claude" ? ["low", "medium", "high", "xhigh", "max"] : []);
+
+export const HIRE_CHOICES: HireChoices = {
+  backends: ["claude", "codex", "gemini", "opencode", "demo"].map((backend) => ({
+    backend,
+    title: backend,
+    installed: backend !== "opencode",
+    hint: backend === "opencode" ? "npm install -g opencode-ai" : "",
+    wires:
+      backend === "demo" ? [] : ["tmux", "headless"].map((wire) => ({ wire, modes: MODES, effort: effortOf(backend) })),
+    models: backend === "claude" ? ["opus", "sonnet", "haiku"] : [],
+  })),
+  backend: "claude",
+  directory: "~/code/shop",
+  mode: "default",
+  folders: ["~/code/shop", "~/code/api", "~/notes"],
+};

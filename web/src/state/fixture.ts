@@ -1,13 +1,15 @@
 /** The app's state without a node, for development and tests: every screen has something to show. Never in a build. */
 
 import { computed, type Signal, signal } from "@preact/signals";
-import { busyTeam, conversations } from "./fixture-data";
+import { busyTeam, conversations, HIRE_CHOICES } from "./fixture-data";
+import { AWAY } from "./fixture-digest";
 import { CHANGES, FILE, FOLDER, PANE, SUNRISE } from "./fixture-files";
 import { USUAL } from "./settings";
 import type {
   Actions,
   App,
   Attachment,
+  AttentionSettings,
   Connection,
   Conversation,
   Device,
@@ -53,13 +55,19 @@ class FixtureApp implements App {
   });
   readonly team: Signal<readonly Worker[] | null>;
   readonly asks = computed<readonly OpenAsk[]>(() => (this.team.value ?? []).flatMap((worker) => worker.asks));
+  readonly here = signal([
+    { name: "iPad", worker: "ann" },
+    { name: "", worker: "ann" },
+  ]);
   readonly outbox = signal<readonly OutboxItem[]>([]);
   readonly settings: Signal<Settings>;
+  readonly attention = signal<AttentionSettings>({ hours: { start: 1320, end: 420 }, exceptions: ["ask"] });
   readonly toasts = signal<readonly Toast[]>([]);
   readonly updateReady: Signal<boolean>;
   readonly clock = signal(now());
   private readonly open = new Map<string, FixtureConversation>();
   private readonly long: number;
+  private pushed = false;
 
   constructor(query: URLSearchParams) {
     const link = (query.get("link") ?? "live") as Connection["link"];
@@ -92,7 +100,7 @@ class FixtureApp implements App {
       rows: signal(conversations(now(), worker, this.long)),
       status: signal("ready" as const),
       problem: signal(""),
-      more: signal(true),
+      more: signal(this.long > 0),
       loadingOlder: signal(false),
       draft: signal<Draft>({ text: "", pictures: [] }),
     };
@@ -261,6 +269,18 @@ class FixtureApp implements App {
       this.team.value = (this.team.value ?? []).map((one) => ({ ...one, focused: one.name === worker }));
       return DONE;
     },
+    review: async () => DONE,
+    reviewAgain: async () => DONE,
+    cancelReview: async (worker, review) => {
+      this.change(worker, (one) => ({ ...one, reviews: one.reviews.filter((each) => each.id !== review) }));
+      return DONE;
+    },
+    sendFindings: async (_worker, _review, findings) => {
+      this.toast("info", `Sent back: ${findings.length}`);
+      return DONE;
+    },
+    refreshReviews: async () => undefined,
+    merge: async () => DONE,
     loadOlder: async (worker) => {
       const open = this.conversation(worker);
       open.loadingOlder.value = true;
@@ -287,6 +307,10 @@ class FixtureApp implements App {
       query.length < 2
         ? []
         : [{ worker: "ann", seq: 1, at: now() - 3600, excerpt: `… the race, and ${query} beside it …` }],
+    passkeys: true,
+    addPasskey: async () => DONE,
+    usePasskey: async () => DONE,
+    sessionPast: async () => ({ rows: conversations(now() - 7200, "past", 0), first: 0, more: false }),
     sessions: async () => [
       {
         id: "9f2c",
@@ -307,16 +331,19 @@ class FixtureApp implements App {
         open: true,
       },
     ],
-    hireChoices: async () =>
-      ["claude", "codex", "gemini", "opencode", "demo"].map((backend) => ({
-        backend,
-        title: backend,
-        installed: backend !== "opencode",
-        hint: backend === "opencode" ? "npm install -g opencode-ai" : "",
-        wires: backend === "demo" ? [] : ["headless", "tmux"],
-        models: backend === "claude" ? ["opus", "sonnet", "haiku"] : [],
-        modes: ["default", "auto_edit", "plan", "yolo"],
-      })),
+    hireChoices: async () => HIRE_CHOICES,
+    abilities: async (name) => ({ pane: name === "ann" || name === "demo", steer: true }),
+    sprints: {
+      start: async () => DONE,
+      add: async () => DONE,
+      skip: async () => DONE,
+      halt: async () => DONE,
+    },
+    voice: {
+      ready: async () => ({ ready: true, confirm: true, largestBytes: 20_000_000, why: "" }),
+      note: async () => ({ ok: true, text: "" }),
+      writeDown: async () => ({ ok: true, text: "" }),
+    },
     devices: async () => [
       ...(this.device.value ? [this.device.value] : []),
       {
@@ -328,6 +355,21 @@ class FixtureApp implements App {
         me: false,
       },
     ],
+    setAttention: async (settings) => {
+      this.attention.value = settings;
+      return DONE;
+    },
+    digest: async () => AWAY.map((line) => ({ ...line, at: now() - 3600 })),
+    push: async () => ({ support: "ready", on: this.pushed, problem: "" }),
+    pushOn: async () => {
+      this.pushed = true;
+      return DONE;
+    },
+    pushOff: async () => {
+      this.pushed = false;
+      return DONE;
+    },
+    testPush: async () => ({ ok: true, text: "fcm.googleapis.com took it. It should be on your screen now." }),
     revoke: async () => DONE,
     pair: async (code) => {
       if (code.replace(/\W/g, "").length !== 10) {
@@ -346,7 +388,7 @@ class FixtureApp implements App {
         name: file.name,
         mediaType: file.type,
         bytes: file.size,
-        url: URL.createObjectURL(file),
+        url: file.type.startsWith("image/") ? URL.createObjectURL(file) : "",
         progress: 1,
       }));
       draft.value = { ...draft.value, pictures: [...draft.value.pictures, ...added] };

@@ -9,6 +9,7 @@ export const USUAL: Settings = {
   wrapDiff: true,
   enterSends: true,
   textSize: "normal",
+  voice: "auto",
   toured: false,
 };
 
@@ -19,6 +20,7 @@ const ALLOWED: { readonly [K in keyof Settings]: readonly Settings[K][] } = {
   wrapDiff: [true, false],
   enterSends: [true, false],
   textSize: ["small", "normal", "large"],
+  voice: ["auto", "browser", "node"],
   toured: [true, false],
 };
 

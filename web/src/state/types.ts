@@ -1,7 +1,25 @@
 /** What the screens see: values that change by themselves, and the actions that change them. Nothing below this is theirs. */
 
 import type { ReadonlySignal, Signal } from "@preact/signals";
-import type { Action, AskKind, Attachment, Choice, HowEnded, HowSettled, Mode, Usage } from "./words";
+import type { SprintActions, SprintNow } from "./sprints";
+import type { VoiceActions } from "./voice";
+import type {
+  Action,
+  AskKind,
+  Attachment,
+  AttentionSettings,
+  Choice,
+  DigestLine,
+  HowEnded,
+  HowSettled,
+  Judgement,
+  Mode,
+  PushTest,
+  ReviewerPhase,
+  ReviewScope,
+  Severity,
+  Usage,
+} from "./words";
 
 export type * from "./words";
 
@@ -34,6 +52,12 @@ export interface Device {
   readonly me: boolean;
 }
 
+/** Somebody else who is there: a device's name, empty for whoever sits at the desk; and the worker that is looked at. */
+export interface Somebody {
+  readonly name: string;
+  readonly worker: string;
+}
+
 /* --- the team */
 
 export type WorkerState = "working" | "waiting" | "available" | "limited" | "offline" | "starting" | "leaving";
@@ -47,6 +71,8 @@ export interface Worker {
   readonly directory: string;
   readonly model: string;
   readonly mode: Mode;
+  /** How hard it thinks; empty as its agent is set. */
+  readonly effort: string;
   readonly session: string;
   readonly state: WorkerState;
   /** When the running turn began; null when none runs. */
@@ -65,6 +91,12 @@ export interface Worker {
   readonly unread: number;
   readonly asks: readonly OpenAsk[];
   readonly queue: readonly QueuedMessage[];
+  /** Reviews of its work, the oldest first. */
+  readonly reviews: readonly Review[];
+  /** Whose work it was hired to judge; empty for everybody else. */
+  readonly judges: string;
+  /** The tasks that it does by itself, one after the other; null where it does none. */
+  readonly sprint: SprintNow | null;
   readonly usage: Usage;
   /** What is said without a name goes to it. */
   readonly focused: boolean;
@@ -106,6 +138,63 @@ export interface QueuedMessage {
   readonly attachments: readonly Attachment[];
   /** It is to go into the running turn. */
   readonly now: boolean;
+}
+
+/* --- reviews */
+
+/** A review of a worker's work: verdicts of one or several reviewers, all in one round. */
+export interface Review {
+  readonly id: string;
+  readonly number: number;
+  readonly scope: ReviewScope;
+  readonly at: number;
+  readonly over: boolean;
+  readonly files: number;
+  readonly added: number;
+  readonly removed: number;
+  readonly problem: string;
+  readonly round: number;
+  /** The folder has changed since: its verdicts no longer hold. */
+  readonly stale: boolean;
+  /** What all reviewers say together. */
+  readonly judgement: Judgement;
+  readonly reviewers: readonly Reviewer[];
+}
+
+export interface Reviewer {
+  readonly worker: string;
+  readonly backend: string;
+  readonly phase: ReviewerPhase;
+  readonly problem: string;
+  readonly verdict: ReviewVerdict | null;
+}
+
+export interface ReviewVerdict {
+  readonly judgement: Judgement;
+  readonly summary: string;
+  /** From 0 to 1; null where the reviewer did not say. */
+  readonly confidence: number | null;
+  readonly findings: readonly ReviewFinding[];
+  /** The whole answer, where it could not be read as a verdict. */
+  readonly text: string;
+}
+
+export interface ReviewFinding {
+  readonly key: string;
+  readonly severity: Severity;
+  readonly title: string;
+  /** `path:line`; empty where it is about nothing in particular. */
+  readonly place: string;
+  readonly detail: string;
+  readonly sent: boolean;
+}
+
+export interface ReviewRequest {
+  readonly scope: ReviewScope;
+  readonly by: readonly string[];
+  readonly note: string;
+  readonly turn?: string;
+  readonly base?: string;
 }
 
 /* --- the conversation */
@@ -204,17 +293,39 @@ export interface EventRow {
     | { readonly type: "ended"; readonly resume: string }
     | { readonly type: "online"; readonly back: boolean }
     | { readonly type: "offline"; readonly why: string; readonly asked: boolean }
-    | { readonly type: "tuned"; readonly model: string; readonly mode: Mode | ""; readonly refused: string }
+    | {
+        readonly type: "tuned";
+        readonly model: string;
+        readonly mode: Mode | "";
+        readonly effort: string;
+        readonly refused: string;
+      }
     | { readonly type: "limited"; readonly text: string; readonly until: number | null }
     | { readonly type: "limit-lifted" }
     | { readonly type: "said"; readonly text: string }
     | { readonly type: "responded"; readonly text: string; readonly html: boolean }
     | { readonly type: "showed"; readonly file: Attachment }
     | { readonly type: "noted"; readonly text: string }
+    | { readonly type: "sprint-began"; readonly tasks: number }
+    | {
+        readonly type: "sprint-ended";
+        readonly how: "done" | "halted" | "limit" | "stuck";
+        readonly why: string;
+        readonly done: number;
+        readonly tasks: number;
+      }
     | { readonly type: "asked"; readonly ask: AskedInTurn };
 }
 
 export type Row = MessageRow | TurnRow | EventRow;
+
+/** A page of a conversation that no worker has: the oldest row first. */
+export interface SessionPast {
+  readonly rows: readonly Row[];
+  /** The number of its first entry: the page before it ends there. */
+  readonly first: number;
+  readonly more: boolean;
+}
 
 /** One worker's conversation: the oldest row first, the messages that still wait last. A row that did not change is the same object. */
 export interface Conversation {
@@ -322,7 +433,10 @@ export interface HireRequest {
   readonly directory?: string;
   readonly model?: string;
   readonly mode?: Mode;
+  readonly effort?: string;
   readonly session?: string;
+  /** Takes the conversation over although it is open at the desk. */
+  readonly anyway?: boolean;
 }
 
 /** One kind of agent that can be hired here. */
@@ -332,9 +446,30 @@ export interface HireChoice {
   readonly installed: boolean;
   /** What to do where it is not installed. */
   readonly hint: string;
-  readonly wires: readonly string[];
+  /** How it can be run, the usual way first, what it may then be allowed, and how hard it can be told to think. */
+  readonly wires: readonly {
+    readonly wire: string;
+    readonly modes: readonly Mode[];
+    readonly effort: readonly string[];
+  }[];
   readonly models: readonly string[];
-  readonly modes: readonly Mode[];
+}
+
+/** What can be chosen at a hiring, and what the node would choose. */
+export interface HireChoices {
+  readonly backends: readonly HireChoice[];
+  readonly backend: string;
+  readonly directory: string;
+  readonly mode: Mode;
+  readonly folders: readonly string[];
+}
+
+/** What one worker's agent can do. */
+export interface Abilities {
+  /** Its terminal can be watched and typed into. */
+  readonly pane: boolean;
+  /** A message can be put into its running turn. */
+  readonly steer: boolean;
 }
 
 export interface Settings {
@@ -345,8 +480,18 @@ export interface Settings {
   /** Enter sends; on touch it never does. */
   readonly enterSends: boolean;
   readonly textSize: "small" | "normal" | "large";
+  /** Who turns speech into text; `auto` is the node where it can, else the browser. */
+  readonly voice: "auto" | "browser" | "node";
   /** The tour was seen. */
   readonly toured: boolean;
+}
+
+/** Whether this device can be reached while the app is closed, whether it is, and what went wrong last. */
+export interface PushState {
+  /** `install`: an iPhone wants the app on its home screen first. */
+  readonly support: "ready" | "denied" | "insecure" | "install" | "unsupported";
+  readonly on: boolean;
+  readonly problem: string;
 }
 
 export interface Toast {
@@ -359,8 +504,15 @@ export interface Toast {
 export type Outcome = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 export interface Actions {
+  readonly sprints: SprintActions;
+  readonly voice: VoiceActions;
   /** Sends what was written; returns at once with the message's key. With `now` it goes into the running turn. */
-  say(worker: string, text: string, options?: { now?: boolean; pictures?: readonly Picture[] }): string;
+  say(
+    worker: string,
+    text: string,
+    /** `apart`: it was written elsewhere, and the draft with its pictures stays. */
+    options?: { now?: boolean; pictures?: readonly Picture[]; apart?: boolean },
+  ): string;
   /** Sends a refused or doubted message once more, as a new one. */
   retry(key: string): void;
   /** Takes a message back that is on the phone, refused or waiting. */
@@ -376,10 +528,20 @@ export interface Actions {
   hire(request: HireRequest): Promise<Outcome>;
   relaunch(worker: string): Promise<Outcome>;
   end(worker: string, handBack?: boolean): Promise<Outcome>;
-  tune(worker: string, change: { model?: string; mode?: Mode }): Promise<Outcome>;
+  tune(worker: string, change: { model?: string; mode?: Mode; effort?: string }): Promise<Outcome>;
   /** Goes on although a usage limit may still hold. */
   tryAgain(worker: string): Promise<Outcome>;
   focus(worker: string): Promise<Outcome>;
+  /** Has the worker's work judged by others. */
+  review(worker: string, request: ReviewRequest): Promise<Outcome>;
+  reviewAgain(worker: string, review: string): Promise<Outcome>;
+  cancelReview(worker: string, review: string): Promise<Outcome>;
+  /** Sends findings back to the worker as one message. */
+  sendFindings(worker: string, review: string, findings: readonly string[]): Promise<Outcome>;
+  /** Has the node look whether the verdicts still hold; what comes of it is in the team. */
+  refreshReviews(worker: string): Promise<void>;
+  /** Brings a branch up to what was judged. */
+  merge(worker: string, into: string): Promise<Outcome>;
   loadOlder(worker: string): Promise<void>;
   /** Loads the page of a conversation that ends with this entry, for a place that was found. */
   loadAround(worker: string, seq: number): Promise<void>;
@@ -396,10 +558,28 @@ export interface Actions {
   type(worker: string, input: PaneInput): Promise<Outcome>;
   search(query: string, worker?: string): Promise<readonly Found[]>;
   sessions(backend?: string, directory?: string): Promise<readonly SessionFound[]>;
-  hireChoices(): Promise<readonly HireChoice[]>;
+  /** What was said in such a conversation, or what came before its entry `before`. */
+  sessionPast(backend: string, session: string, before?: number): Promise<SessionPast>;
+  hireChoices(): Promise<HireChoices>;
+  abilities(worker: string): Promise<Abilities>;
   devices(): Promise<readonly Device[]>;
+  /** What may buzz, on whichever channel. */
+  setAttention(settings: AttentionSettings): Promise<Outcome>;
+  /** What happened while nobody was there. */
+  digest(): Promise<readonly DigestLine[]>;
+  push(): Promise<PushState>;
+  /** From a tap alone; `why` is `denied` where the person or the browser said no. */
+  pushOn(): Promise<Outcome>;
+  pushOff(): Promise<Outcome>;
+  testPush(): Promise<PushTest>;
   revoke(device: string): Promise<Outcome>;
   pair(code: string, name?: string): Promise<Outcome>;
+  /** Whether this page can make or use passkeys. */
+  readonly passkeys: boolean;
+  /** Makes a passkey with which another browser of the person is paired without a code. */
+  addPasskey(): Promise<Outcome>;
+  /** Pairs this browser by a passkey that it has. */
+  usePasskey(name?: string): Promise<Outcome>;
   /** Ends this device on the node and forgets what is kept here. */
   logout(): Promise<void>;
   attach(worker: string, files: readonly File[]): Promise<void>;
@@ -418,8 +598,12 @@ export interface App {
   /** null until anything is known, from this device or from the node. Who waits for the manager comes first. */
   readonly team: ReadonlySignal<readonly Worker[] | null>;
   readonly asks: ReadonlySignal<readonly OpenAsk[]>;
+  /** Who else is there right now. */
+  readonly here: ReadonlySignal<readonly Somebody[]>;
   readonly outbox: ReadonlySignal<readonly OutboxItem[]>;
   readonly settings: ReadonlySignal<Settings>;
+  /** What may buzz, when, and how much of it is shown. */
+  readonly attention: ReadonlySignal<AttentionSettings>;
   readonly toasts: ReadonlySignal<readonly Toast[]>;
   /** A new version of the app is there and waits for `update`. */
   readonly updateReady: ReadonlySignal<boolean>;

@@ -45,12 +45,23 @@ export class NodeApi {
     return this.ask<T>("PUT", path, body, PIECE_MILLISECONDS);
   }
 
-  private async ask<T>(method: string, path: string, body?: string | Blob, limit = LIMIT_MILLISECONDS): Promise<T> {
+  /** A file as it is, by its own kind. */
+  async send<T>(path: string, file: Blob): Promise<T> {
+    return this.ask<T>("POST", path, file, PIECE_MILLISECONDS, file.type);
+  }
+
+  private async ask<T>(
+    method: string,
+    path: string,
+    body?: string | Blob,
+    limit = LIMIT_MILLISECONDS,
+    kind = "",
+  ): Promise<T> {
     let answer: Response;
     try {
       answer = await this.fetch(path, {
         method,
-        ...(body === undefined ? {} : { body, headers: { "Content-Type": typeOf(body) } }),
+        ...(body === undefined ? {} : { body, headers: { "Content-Type": kind || typeOf(body) } }),
         cache: "no-store",
         credentials: "same-origin",
         signal: AbortSignal.timeout(limit),

@@ -15,7 +15,17 @@ export interface Log {
 export const EMPTY: Log = { seq: 0, entries: [], open: null, more: false };
 
 const LATE = new Set(["ask_settled", "answer_delivered", "handed_over", "seen", "doubted"]);
-const ALWAYS_SHOWN = new Set(["hired", "ended", "went_offline", "responded", "tuned", "limited", "limit_lifted"]);
+const ALWAYS_SHOWN = new Set([
+  "hired",
+  "ended",
+  "went_offline",
+  "responded",
+  "tuned",
+  "limited",
+  "limit_lifted",
+  "sprint_began",
+  "sprint_ended",
+]);
 const SHOWN_BETWEEN_TURNS = new Set(["said", "showed", "noted", "ask_raised", "ask_settled"]);
 
 /** A log that begins with a page of the node. */

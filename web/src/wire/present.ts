@@ -1,9 +1,23 @@
 /** The present after an event: the same fold as `model/present.py`, held to it by the golden fixtures. Pure. */
 
-import type { Ask, AskSettled, Event, Fact, Message, Present, Spent, Turn, Usage, Worker } from "./types";
+import type {
+  Ask,
+  AskSettled,
+  Event,
+  Fact,
+  Message,
+  Present,
+  ReviewState,
+  Spent,
+  SprintState,
+  Turn,
+  Usage,
+  Worker,
+} from "./types";
 
 const FIRST_PAUSE_SECONDS = 60;
 const LONGEST_PAUSE_SECONDS = 3600;
+const MOST_REVIEWS = 8;
 const STOPPED_IN_THE_MIDDLE =
   "Your usage limit stopped you in the middle of the message below. Go on where you stopped; do not repeat what is done already.\n\n";
 
@@ -15,6 +29,9 @@ export function fold(present: Present, event: Event): Present {
   const workers = present.workers ?? {};
   if (fact.type === "hired") {
     return { ...present, seq: event.seq, workers: { ...workers, [event.worker]: hired(event, fact) } };
+  }
+  if (fact.type === "attention_set") {
+    return { ...present, seq: event.seq, attention: fact.settings };
   }
   const worker = Object.hasOwn(workers, event.worker) ? workers[event.worker] : undefined;
   if (worker === undefined) {
@@ -39,7 +56,7 @@ export function fold(present: Present, event: Event): Present {
 }
 
 function hired(event: Event, fact: Of<"hired">): Worker {
-  const { backend, directory, model, mode, options, session } = fact;
+  const { backend, directory, model, mode, effort, options, session } = fact;
   return {
     name: event.worker,
     since: event.seq,
@@ -47,6 +64,7 @@ function hired(event: Event, fact: Of<"hired">): Worker {
     directory,
     ...(model ? { model } : {}),
     ...(mode ? { mode } : {}),
+    ...(effort ? { effort } : {}),
     ...(options ? { options } : {}),
     ...(session ? { session } : {}),
   };
@@ -76,7 +94,8 @@ export function foldWorker(worker: Worker, event: Event): Worker {
       return {
         ...worker,
         online: false,
-        why_offline: fact.why,
+        // One that is started again at once is starting, and who writes to it waits.
+        why_offline: (fact.final ?? true) ? fact.why : "",
         // Offline twice in a row: the relaunch was tried, and its agent did not start.
         relaunching: Boolean(worker.relaunching && (worker.online || fact.asked)),
       };
@@ -131,14 +150,30 @@ export function foldWorker(worker: Worker, event: Event): Worker {
     case "sprint_moved":
       return { ...worker, sprint: fact.sprint };
     case "halt_asked":
-      return worker.sprint ? { ...worker, sprint: { ...worker.sprint, halting: true } } : worker;
+      return worker.sprint ? { ...worker, sprint: halted(worker.sprint, fact.now ?? false) } : worker;
     case "sprint_ended":
       return { ...worker, sprint: null };
+    case "review_asked":
+      return { ...worker, reviews: keptReviews(worker.reviews ?? [], { ...fact.review, at: event.at }) };
+    case "review_moved":
+      return { ...worker, reviews: keptReviews(worker.reviews ?? [], fact.review) };
     case "tool_started":
       return worker.turn && !worker.turn.acted ? withTurn(worker, { acted: true }) : worker;
     default:
       return worker;
   }
+}
+
+/** A review that changed, or came; the oldest go first. */
+function halted(sprint: SprintState, now: boolean): SprintState {
+  return { ...sprint, halting: true, halting_now: (sprint.halting_now ?? false) || now };
+}
+
+function keptReviews(reviews: readonly ReviewState[], review: ReviewState): readonly ReviewState[] {
+  const known = reviews.some((one) => one.id === review.id);
+  return known
+    ? reviews.map((one) => (one.id === review.id ? review : one))
+    : [...reviews, review].slice(-MOST_REVIEWS);
 }
 
 function withSession(session: string | undefined): { session?: string } {
@@ -172,12 +207,13 @@ function tuned(worker: Worker, fact: Of<"tuned">): Worker {
   if (fact.refused) {
     return { ...worker, tuning: null };
   }
-  const { model, mode } = fact;
+  const { model, mode, effort } = fact;
   return {
     ...worker,
     tuning: null,
     ...(model === null || model === undefined ? {} : { model }),
     ...(mode === null || mode === undefined ? {} : { mode }),
+    ...(effort === null || effort === undefined ? {} : { effort }),
   };
 }
 
@@ -238,6 +274,9 @@ function spend(spent: Spent, turn: string, usage: Usage): Spent {
   return { before, turn, of_turn: usage };
 }
 
+/** One object for all who told of none: what did not change is told by identity. */
+const NO_WINDOWS: NonNullable<Usage["windows"]> = [];
+
 /** All that was used since the hiring. */
 export function total(spent: Spent): Usage {
   const [one, other] = [spent.before ?? {}, spent.of_turn ?? {}];
@@ -246,6 +285,10 @@ export function total(spent: Spent): Usage {
     input_tokens: (one.input_tokens ?? 0) + (other.input_tokens ?? 0),
     output_tokens: (one.output_tokens ?? 0) + (other.output_tokens ?? 0),
     cost_dollars: costs.length > 0 ? costs.reduce((sum, cost) => sum + cost, 0) : null,
+    // The later one knows how full the conversation and the windows are now.
+    context_tokens: other.context_tokens || (one.context_tokens ?? 0),
+    context_window: other.context_window || (one.context_window ?? 0),
+    windows: other.windows?.length ? other.windows : (one.windows ?? NO_WINDOWS),
   };
 }
 

@@ -4,8 +4,10 @@ import type { Event, TurnView } from "./types";
 
 /** The view of a turn that has just started. */
 export function begin(event: Event): TurnView {
-  const message = event.fact.type === "turn_started" ? (event.fact.message ?? null) : null;
-  return { worker: event.worker, turn: event.turn ?? "", started_at: event.at, message, seq: event.seq };
+  const { fact } = event;
+  const message = fact.type === "turn_started" ? (fact.message ?? null) : null;
+  const typed = fact.type === "turn_started" && fact.text ? { typed: fact.text } : {};
+  return { worker: event.worker, turn: event.turn ?? "", started_at: event.at, message, ...typed, seq: event.seq };
 }
 
 /** The very same view when the event does not change it. */

@@ -112,6 +112,30 @@ export interface Attachment {
   readonly caption?: string; // ""
 }
 
+/** What a person may be told of. */
+export type AttentionKind = "ask" | "failed" | "finished" | "limit" | "node" | "offline" | "sprint";
+
+/** The person wants to be buzzed for other things, or at other times. It belongs to no worker. */
+export interface AttentionSet {
+  readonly type: "attention_set";
+  readonly settings: AttentionSettings;
+  readonly by: Sender;
+}
+
+/** What the person wants to be buzzed for, on whichever channel. */
+export interface AttentionSettings {
+  readonly off?: readonly AttentionKind[]; // []
+  readonly workers?: Readonly<Record<string, readonly AttentionKind[]>>; // {}
+  readonly hours?: QuietHours | null; // null
+  readonly until?: number; // 0.0
+  readonly exceptions?: readonly AttentionKind[]; // []
+  readonly zone?: string; // ""
+  readonly desk?: boolean; // true
+  readonly next_minutes?: number; // 3.0
+  readonly again_minutes?: number; // 15.0
+  readonly lock_screen?: LockScreen; // "all"
+}
+
 /** One kind of agent that can be hired here; `found` says whether its program is on this machine. */
 export interface BackendChoice {
   readonly backend: string;
@@ -142,9 +166,19 @@ export interface Can {
   readonly files?: boolean; // false
   readonly models?: boolean; // false
   readonly modes?: readonly string[]; // []
+  readonly effort?: readonly string[]; // []
   readonly ids?: boolean; // false
   readonly terminal?: boolean; // false
   readonly sessions?: boolean; // false
+  readonly reviews?: boolean; // false
+}
+
+/** End a review that runs, and its reviewers with it. */
+export interface CancelReview {
+  readonly type: "cancel_review";
+  readonly id: string;
+  readonly review: string;
+  readonly worker?: string; // ""
 }
 
 /** One file that differs from the last commit: git's letters for the index and for the folder, `?` for unknown. */
@@ -166,7 +200,7 @@ export interface Choice {
 
 export type ClientFrame = Opening | ViewFrame;
 
-export type Command = Hire | End | Focus | Say | Reword | Steer | Withdraw | Reorder | Answer | Interrupt | Relaunch | Retry | Tune | Sprint | AddTasks | SkipTask | Halt | Respond;
+export type Command = Hire | End | Focus | Say | Reword | Steer | Withdraw | Reorder | Answer | Interrupt | Relaunch | Retry | Tune | Sprint | AddTasks | SkipTask | Halt | Review | SendFindings | CancelReview | SetAttention | Respond;
 
 /** The past of one worker, oldest first, and the turn that runs. */
 export interface ConversationView {
@@ -191,6 +225,13 @@ export interface Device {
   readonly read_only?: boolean; // false
 }
 
+/** Another device of the team that is there right now, what its person calls it, and the worker on its screen. */
+export interface DevicePresence {
+  readonly device: string;
+  readonly name?: string; // ""
+  readonly worker?: string; // ""
+}
+
 /** One file of a diff; lines are counted where it is text. */
 export interface DiffFile {
   readonly path: string;
@@ -198,6 +239,17 @@ export interface DiffFile {
   readonly was?: string; // ""
   readonly added?: number | null; // null
   readonly removed?: number | null; // null
+}
+
+/** One line: so many things of one kind of one worker; `key` names the newest, and leads to it. */
+export interface DigestLine {
+  readonly kind: AttentionKind;
+  readonly key: string;
+  readonly at: number;
+  readonly count?: number; // 1
+  readonly worker?: string; // ""
+  readonly text?: string; // ""
+  readonly more?: number; // 0
 }
 
 /** Nobody can tell whether the message arrived; it is not sent again by itself. */
@@ -242,7 +294,7 @@ export interface EventsFrame {
   readonly events: readonly Event[];
 }
 
-export type Fact = Hired | EndAsked | Ended | Focused | RelaunchAsked | TuneAsked | Tuned | CameOnline | WentOffline | SessionKnown | Queued | Reworded | Reordered | SteerAsked | SteerBegun | SteerDeclined | Withdrawn | HandedOver | Seen | Doubted | TurnStarted | Said | Thought | ToolStarted | ToolEnded | Showed | Used | AskRaised | AskSettled | AnswerDelivered | InterruptAsked | Interrupted | TurnEnded | Limited | LimitLifted | SprintBegan | SprintMoved | HaltAsked | SprintEnded | Responded | Noted;
+export type Fact = Hired | EndAsked | Ended | Focused | RelaunchAsked | TuneAsked | Tuned | CameOnline | WentOffline | SessionKnown | Queued | Reworded | Reordered | SteerAsked | SteerBegun | SteerDeclined | Withdrawn | HandedOver | Seen | Doubted | TurnStarted | Said | Thought | ToolStarted | ToolEnded | Showed | Used | AskRaised | AskSettled | AnswerDelivered | InterruptAsked | Interrupted | TurnEnded | Limited | LimitLifted | SprintBegan | SprintMoved | HaltAsked | SprintEnded | ReviewAsked | ReviewMoved | AttentionSet | Responded | Noted;
 
 /** A fact that is of no turn, or that is shown beside its turn. */
 export interface FactEntry {
@@ -322,10 +374,11 @@ export interface Halt {
   readonly now?: boolean; // false
 }
 
-/** Somebody wants the sprint to end after the turn that runs. */
+/** Somebody wants the sprint to end after the turn that runs, or `now`. */
 export interface HaltAsked {
   readonly type: "halt_asked";
   readonly by: Sender;
+  readonly now?: boolean; // false
 }
 
 /** There is proof that the agent's wire took the message. */
@@ -343,6 +396,7 @@ export interface Hire {
   readonly directory?: string; // ""
   readonly model?: string; // ""
   readonly mode?: Mode | null; // null
+  readonly effort?: string; // ""
   readonly options?: Readonly<Record<string, string>>; // {}
   readonly focus?: boolean; // true
   readonly session?: string; // ""
@@ -365,6 +419,7 @@ export interface Hired {
   readonly directory: string;
   readonly model?: string; // ""
   readonly mode?: Mode; // "default"
+  readonly effort?: string; // ""
   readonly options?: Readonly<Record<string, string>>; // {}
   readonly session?: string; // ""
   readonly answer?: string; // ""
@@ -410,6 +465,9 @@ export interface Interrupted {
   readonly problem?: string; // ""
 }
 
+/** What a verdict says; only `approve` passes a gate. */
+export type Judgement = "approve" | "changes" | "unsure";
+
 /** The limit is taken to be over: its time has come, or somebody wants to try. What is queued goes on. */
 export interface LimitLifted {
   readonly type: "limit_lifted";
@@ -424,10 +482,18 @@ export interface Limited {
   readonly again?: number; // 0
 }
 
+/** How much a notification shows, for it may be read over a shoulder. */
+export type LockScreen = "all" | "name" | "nothing";
+
 /** What the person at a client looks at: a worker, and whether the screen is visible at all. */
 export interface Looking {
   readonly worker?: string; // ""
   readonly visible?: boolean; // true
+}
+
+/** A device wants a branch brought up to what the worker has committed. */
+export interface MergeRequest {
+  readonly into?: string; // "main"
 }
 
 /** A message that waits, or that the running turn began with. */
@@ -468,10 +534,12 @@ export interface Noted {
   readonly text: string;
 }
 
-/** What has no number and is written nowhere: that the node was there at that time, and what a terminal wrote. */
+/** What has no number and is written nowhere: that the node was there at that time, what a terminal wrote, what an agent is saying, who else is there. */
 export interface Now {
   readonly at: number;
   readonly pane?: PanePiece | null; // null
+  readonly preview?: TextPreview | null; // null
+  readonly presence?: readonly DevicePresence[] | null; // null
 }
 
 /** A frame beside the journal; every 20 s there is one. */
@@ -514,11 +582,48 @@ export interface PanePiece {
   readonly reset?: boolean; // false
 }
 
+/** A passkey that a device has made; it ends with that device. */
+export interface Passkey {
+  readonly id: string;
+  readonly name: string;
+  readonly site: string;
+  readonly device: string;
+  readonly made_at: number;
+  readonly used_at?: number; // 0.0
+}
+
+/** What a browser made, or signed, as it says it itself; and what the passkey or the device shall be called. */
+export interface PasskeyRequest {
+  readonly credential: unknown;
+  readonly name?: string; // ""
+}
+
 /** All that a start needs to know; everything else is history. */
 export interface Present {
   readonly seq?: number; // 0
   readonly focus?: string; // ""
   readonly workers?: Readonly<Record<string, Worker>>; // {}
+  readonly attention?: AttentionSettings; // {}
+}
+
+/** A button of a notification was tapped: one answer to one ask, as it was shown. */
+export interface PushAnswer {
+  readonly ask: string;
+  readonly digest: string;
+  readonly choice: string;
+  readonly token: string;
+}
+
+/** The two keys of a browser's subscription, base64url as browsers write them. */
+export interface PushKeys {
+  readonly p256dh: string;
+  readonly auth: string;
+}
+
+/** What became of a test: `ok`, or what went wrong and what to do about it. */
+export interface PushTest {
+  readonly ok: boolean;
+  readonly text: string;
 }
 
 /** A message was written down and waits for its turn. */
@@ -529,6 +634,12 @@ export interface Queued {
   readonly attachments?: readonly Attachment[]; // []
   readonly steer?: boolean; // false
   readonly by: Sender;
+}
+
+/** From that minute of the day to that one, every day; over midnight where the second is the smaller. */
+export interface QuietHours {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** How far a message got. It never claims more than was proven. */
@@ -597,6 +708,97 @@ export interface Retry {
   readonly worker?: string; // ""
 }
 
+/** Have a worker's work judged by others: backends, or workers whose agents are started anew for it; without any, by another backend than the worker's own. `again` judges anew what an earlier review was about. */
+export interface Review {
+  readonly type: "review";
+  readonly id: string;
+  readonly worker?: string; // ""
+  readonly scope?: ReviewScope; // "tree"
+  readonly by?: readonly string[]; // []
+  readonly turn?: string; // ""
+  readonly base?: string; // ""
+  readonly head?: string; // ""
+  readonly note?: string; // ""
+  readonly again?: string; // ""
+}
+
+/** Somebody wants the worker's work judged by others. */
+export interface ReviewAsked {
+  readonly type: "review_asked";
+  readonly review: ReviewState;
+  readonly by: Sender;
+}
+
+/** What a verdict is bound to: the commit or tree that the change starts from, the last commit, and the folder's tree, which was judged. */
+export interface ReviewBinding {
+  readonly base?: string; // ""
+  readonly head?: string; // ""
+  readonly tree?: string; // ""
+}
+
+/** One thing that a reviewer found; line 0 is the whole file. */
+export interface ReviewFinding {
+  readonly severity: Severity;
+  readonly title: string;
+  readonly path?: string; // ""
+  readonly line?: number; // 0
+  readonly detail?: string; // ""
+}
+
+/** A review of the worker's work stands otherwise: it began, a verdict came, findings were sent, it is stale. */
+export interface ReviewMoved {
+  readonly type: "review_moved";
+  readonly review: ReviewState;
+  readonly ended?: boolean; // false
+  readonly by?: Sender | null; // null
+}
+
+/** How far a review is: asked for, at work, or over. */
+export type ReviewPhase = "asked" | "over" | "working";
+
+/** What is judged: what differs from the last commit, what a turn changed, commits, or an answer. */
+export type ReviewScope = "answer" | "commits" | "tree" | "turn";
+
+/** A review as it stands. */
+export interface ReviewState {
+  readonly id: string;
+  readonly number: number;
+  readonly reviewers: readonly Reviewer[];
+  readonly scope?: ReviewScope; // "tree"
+  readonly turn?: string; // ""
+  readonly base?: string; // ""
+  readonly head?: string; // ""
+  readonly note?: string; // ""
+  readonly at?: number; // 0.0
+  readonly phase?: ReviewPhase; // "asked"
+  readonly binding?: ReviewBinding | null; // null
+  readonly files?: number; // 0
+  readonly added?: number; // 0
+  readonly removed?: number; // 0
+  readonly problem?: string; // ""
+  readonly round?: number; // 1
+  readonly follows?: string; // ""
+  readonly sent?: readonly string[]; // []
+  readonly stale?: boolean; // false
+  readonly gate?: string; // ""
+}
+
+/** One worker that was hired to judge; `mark` is what its verdict must name. */
+export interface Reviewer {
+  readonly worker: string;
+  readonly backend: string;
+  readonly model?: string; // ""
+  readonly options?: Readonly<Record<string, string>>; // {}
+  readonly mark?: string; // ""
+  readonly message?: string; // ""
+  readonly phase?: ReviewerPhase; // "working"
+  readonly verdict?: Verdict | null; // null
+  readonly problem?: string; // ""
+}
+
+/** How far one reviewer is. */
+export type ReviewerPhase = "done" | "failed" | "working";
+
 /** Change a message that still waits. */
 export interface Reword {
   readonly type: "reword";
@@ -636,6 +838,16 @@ export interface Seen {
   readonly message: string;
 }
 
+/** Send findings of a review back to the worker, as one message; without any named, all of them. */
+export interface SendFindings {
+  readonly type: "send_findings";
+  readonly id: string;
+  readonly review: string;
+  readonly worker?: string; // ""
+  readonly findings?: readonly string[]; // []
+  readonly note?: string; // ""
+}
+
 /** Who speaks, and over which channel. The door stamps it; a sender cannot choose it. */
 export interface Sender {
   readonly via: string;
@@ -670,10 +882,28 @@ export interface SessionKnown {
   readonly session: string;
 }
 
+/** Say anew what may buzz, when, and how much of it is shown. */
+export interface SetAttention {
+  readonly type: "set_attention";
+  readonly id: string;
+  readonly settings: AttentionSettings;
+}
+
+/** How much a finding matters: P0 must not be shipped at all, P3 is a matter of taste. */
+export type Severity = "P0" | "P1" | "P2" | "P3";
+
 /** The agent shows a file. */
 export interface Showed {
   readonly type: "showed";
   readonly file: Attachment;
+}
+
+/** What a page inside of a chat's own app sends to be paired: what the chat vouches with for who opened it. */
+export interface SignInRequest {
+  readonly channel: string;
+  readonly proof: string;
+  readonly name?: string; // ""
+  readonly bearer?: boolean; // false
 }
 
 /** Go on with the next task of a sprint. */
@@ -699,6 +929,7 @@ export interface Sprint {
   readonly verifier?: string; // ""
   readonly commits?: boolean; // true
   readonly limits?: SprintLimits; // {}
+  readonly review?: readonly string[]; // []
 }
 
 /** The worker does tasks one after the other by itself from now on. */
@@ -724,6 +955,7 @@ export interface SprintLimits {
   readonly minutes?: number; // 240.0
   readonly tokens?: number; // 0
   readonly dollars?: number; // 0.0
+  readonly context?: number; // 0
 }
 
 /** The sprint stands otherwise: a prompt was given, a turn or a check is over, a task was added or skipped. */
@@ -743,8 +975,8 @@ export interface SprintOutcome {
   readonly why?: string; // ""
 }
 
-/** What comes next: a prompt for the worker, the end of its turn, or the check of what it did. */
-export type SprintPhase = "check" | "prompt" | "turn";
+/** What comes next: a prompt for the worker, the end of its turn, the check of what it did, or the verdict on it. */
+export type SprintPhase = "check" | "prompt" | "review" | "turn";
 
 /** A sprint as it stands. Without tasks it follows the agent's own plan. */
 export interface SprintState {
@@ -755,6 +987,10 @@ export interface SprintState {
   readonly commits?: boolean; // true
   readonly limits?: SprintLimits; // {}
   readonly phase?: SprintPhase; // "prompt"
+  readonly review?: readonly string[]; // []
+  readonly approved?: string; // ""
+  readonly reviewing?: string; // ""
+  readonly reviews?: number; // 0
   readonly at?: number; // 0
   readonly round?: number; // 1
   readonly failures?: number; // 0
@@ -765,6 +1001,9 @@ export interface SprintState {
   readonly outcomes?: readonly SprintOutcome[]; // []
   readonly before?: Usage; // {}
   readonly halting?: boolean; // false
+  readonly halting_now?: boolean; // false
+  readonly context?: number; // 0
+  readonly warned?: boolean; // false
 }
 
 /** Put a message that still waits into the running turn, where the agent can. */
@@ -804,11 +1043,26 @@ export interface StreamHello {
   readonly build: string;
 }
 
+/** What a browser knows of its subscription, and where its app is. */
+export interface SubscribeRequest {
+  readonly endpoint: string;
+  readonly keys: PushKeys;
+  readonly origin: string;
+  readonly language?: string; // "en"
+}
+
 /** What is known of a team after the event that `present.seq` names. */
 export interface TeamView {
   readonly present?: Present; // {}
   readonly conversations?: Readonly<Record<string, ConversationView>>; // {}
   readonly receipts?: Readonly<Record<string, Receipt>>; // {}
+}
+
+/** The newest words of a running turn as its screen shows them; empty once the journal has them. */
+export interface TextPreview {
+  readonly worker: string;
+  readonly turn: string;
+  readonly text?: string; // ""
 }
 
 /** A piece of the agent's thinking. */
@@ -845,20 +1099,22 @@ export interface ToolView {
   readonly output?: string; // ""
 }
 
-/** Change a worker's model or mode. */
+/** Change a worker's model, mode or effort. */
 export interface Tune {
   readonly type: "tune";
   readonly id: string;
   readonly worker?: string; // ""
   readonly model?: string | null; // null
   readonly mode?: Mode | null; // null
+  readonly effort?: string | null; // null
 }
 
-/** Somebody wants another model or mode. */
+/** Somebody wants another model, mode or effort. */
 export interface TuneAsked {
   readonly type: "tune_asked";
   readonly model?: string | null; // null
   readonly mode?: Mode | null; // null
+  readonly effort?: string | null; // null
   readonly by: Sender;
 }
 
@@ -867,6 +1123,7 @@ export interface Tuned {
   readonly type: "tuned";
   readonly model?: string | null; // null
   readonly mode?: Mode | null; // null
+  readonly effort?: string | null; // null
   readonly refused?: string; // ""
 }
 
@@ -913,6 +1170,7 @@ export interface TurnView {
   readonly turn: string;
   readonly started_at: number;
   readonly message?: string | null; // null
+  readonly typed?: string; // ""
   readonly seq?: number; // 0
   readonly text?: string; // ""
   readonly after_tool?: boolean; // false
@@ -942,6 +1200,16 @@ export interface Usage {
   readonly input_tokens?: number; // 0
   readonly output_tokens?: number; // 0
   readonly cost_dollars?: number | null; // null
+  readonly context_tokens?: number; // 0
+  readonly context_window?: number; // 0
+  readonly windows?: readonly UsageWindow[]; // []
+}
+
+/** How much of what an account may use in a span of time is used, in percent, and when the span begins anew. */
+export interface UsageWindow {
+  readonly name: string;
+  readonly used_percent: number;
+  readonly resets_at?: number | null; // null
 }
 
 /** What the turn has cost so far. */
@@ -950,9 +1218,31 @@ export interface Used {
   readonly usage: Usage;
 }
 
+/** What a reviewer says of the work. `text` is its answer, where that could not be read as a verdict. */
+export interface Verdict {
+  readonly judgement: Judgement;
+  readonly summary?: string; // ""
+  readonly confidence?: number | null; // null
+  readonly findings?: readonly ReviewFinding[]; // []
+  readonly text?: string; // ""
+}
+
 /** What a client sends on every change of screen or visibility. */
 export interface ViewFrame {
   readonly view: Looking;
+}
+
+/** What a device is told: whether it may send recordings, and whether their text is to be read before it is sent. */
+export interface VoiceState {
+  readonly ready: boolean;
+  readonly confirm: boolean;
+  readonly largest_bytes: number;
+  readonly why: string;
+}
+
+/** What was said in a recording; empty when nothing was. */
+export interface VoiceTranscript {
+  readonly text: string;
 }
 
 /** The agent is gone; what is queued waits. */
@@ -1006,6 +1296,7 @@ export interface Worker {
   readonly directory: string;
   readonly model?: string; // ""
   readonly mode?: Mode; // "default"
+  readonly effort?: string; // ""
   readonly options?: Readonly<Record<string, string>>; // {}
   readonly session?: string; // ""
   readonly online?: boolean; // false
@@ -1023,6 +1314,7 @@ export interface Worker {
   readonly resumes_at?: number | null; // null
   readonly spent?: Spent; // {}
   readonly sprint?: SprintState | null; // null
+  readonly reviews?: readonly ReviewState[]; // []
 }
 
 /** What one worker's agent can do; an empty list where nobody knows. */
@@ -1031,6 +1323,7 @@ export interface WorkerAbilities {
   readonly backend: string;
   readonly wire: string;
   readonly can: Can;
+  readonly pane?: boolean; // false
   readonly models?: readonly string[]; // []
   readonly modes?: readonly Mode[]; // []
   readonly effort?: readonly string[]; // []

@@ -1,6 +1,6 @@
 /** Keeps the app's own files, so that it opens without a network. Data never passes here; a new version waits until it is asked for. */
 
-export {};
+import { listenToPush } from "./push-events";
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -31,6 +31,8 @@ self.addEventListener("message", (event) => {
     void self.skipWaiting();
   }
 });
+
+listenToPush();
 
 self.addEventListener("fetch", (event) => {
   const address = new URL(event.request.url);

@@ -1,6 +1,6 @@
 /** One file's changes, line by line; where lines may be commented on, each is a button. */
 
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { t } from "../../texts";
 import { Shown } from "../visible";
 import { changedWords, type DiffLine, type FileDiff, type Hunk } from "./parse";
@@ -46,10 +46,10 @@ function HunkView({ hunk, onPick, isPicked, below }: HunkProps) {
         <Shown text={`@@ ${hunk.heading}`} strict />
       </div>
       {hunk.lines.map((line) => (
-        <>
+        <Fragment key={`${line.kind === "removed" ? "-" : "+"}${line.after ?? line.before}`}>
           <Line line={line} other={pairs.get(line)} onPick={onPick} picked={isPicked?.(line) ?? false} />
           {below?.(line)}
-        </>
+        </Fragment>
       ))}
     </>
   );

@@ -15,6 +15,8 @@ const ANSI = (
   "#1b1e25 #ff6b6b #7fd88f #ffb454 #6ea8ff #c79bd8 #5fc9c9 #d6d6d6 " +
   "#838895 #ff8f8f #a5e8b1 #ffd08a #9cc4ff #dcb8ea #8fe0e0 #ffffff"
 ).split(" ");
+// Signs of agents' screens that few phones have, and what looks like them in every monospaced font.
+const FALLBACKS: Readonly<Record<string, string>> = { "⎿": "└", "⏵": "▸", "⏺": "●", "⧉": "▣" };
 const STEPS = [0, 95, 135, 175, 215, 255];
 
 /** The colour with that number of the 256. */
@@ -55,7 +57,7 @@ function runOf(cell: IBufferCell, isCursor: boolean): Run {
   const ground = colour(cell.isBgDefault(), cell.isBgRGB(), cell.getBgColor());
   const swapped = (cell.isInverse() !== 0) !== isCursor;
   return {
-    text: cell.getChars() || " ",
+    text: FALLBACKS[cell.getChars()] ?? (cell.getChars() || " "),
     ink: swapped ? ground || "#000000" : ink,
     ground: swapped ? ink || "#d6d6d6" : ground,
     bold: cell.isBold() !== 0,

@@ -1,58 +1,79 @@
 /** What a person does: commands for now, commands that may wait on the phone, and what concerns this device alone. */
 
 import { NodeFailure } from "../../wire/http";
+import { fromPage } from "../../wire/log";
 import type * as wire from "../../wire/types";
 import type {
+  Abilities,
   Actions,
+  AttentionSettings,
   Changes,
   Device,
+  DigestLine,
   FileText,
   FolderListing,
   Found,
-  HireChoice,
+  HireChoices,
   HireRequest,
   Mode,
   Outcome,
   PaneInput,
   PanePiece,
-  Picture,
+  PushState,
+  PushTest,
+  ReviewRequest,
   SessionFound,
+  SessionPast,
   Settings,
 } from "../types";
 import type { LiveApp } from "./app";
 import type { Parcel } from "./database";
 import { deviceName } from "./device-name";
 import { typeInto, watchPane } from "./pane";
-import { keyOf } from "./rows";
+import { type CreationOptions, canUsePasskeys, makePasskey, provePasskey, type RequestOptions } from "./passkeys";
+import { keyOf, rowsOf } from "./rows";
+import { sprintActions } from "./sprint-actions";
 import { ulid } from "./ulid";
+import { VoiceNotes } from "./voice-notes";
 
 const DONE: Outcome = { ok: true };
 /** How often a command for now is sent while the node cannot be reached. */
 const TRIES = 3;
 const PAIR_LINK = /^#pair=([0-9A-Za-z-]{4,40})$/;
 
+/** What Telegram vouches with for who opened this page in its app; empty everywhere else. */
+export function telegramProof(hash: string): string {
+  return new URLSearchParams(hash.replace(/^#/, "")).get("tgWebAppData") ?? "";
+}
+
 type Queued = Extract<wire.Command, { type: "say" | "answer" | "reword" | "steer" | "withdraw" }>;
 type WithoutId<T> = T extends wire.Command ? Omit<T, "id"> : never;
 
-function inFolderOf(worker: string, what: "diff" | "tree" | "file"): string {
+function inFolderOf(worker: string, what: "diff" | "tree" | "file" | "reviews" | "merge"): string {
   return `/api/workers/${encodeURIComponent(worker)}/${what}`;
 }
 
 export class LiveActions implements Actions {
+  readonly voice: VoiceNotes;
+  readonly sprints = sprintActions((command) => this.now(command));
   private readonly app: LiveApp;
 
   constructor(app: LiveApp) {
     this.app = app;
+    this.voice = new VoiceNotes(app);
   }
 
   /* --- what may wait on the phone */
 
-  say = (worker: string, text: string, options: { now?: boolean; pictures?: readonly Picture[] } = {}): string => {
+  say: Actions["say"] = (worker, text, options = {}) => {
     const id = ulid();
-    const pictures = (options.pictures ?? this.app.conversation(worker).draft.peek().pictures).map((one) => one.id);
+    const { draft } = this.app.conversation(worker);
+    const pictures = (options.apart ? [] : (options.pictures ?? draft.peek().pictures)).map((one) => one.id);
     const command: Queued = { type: "say", id, worker, text, ...(options.now ? { steer: true } : {}) };
-    this.app.conversations.sent(worker);
-    void this.app.parcels.add(this.parcel(worker, command, pictures), worker);
+    if (!options.apart) {
+      this.app.conversations.sent(worker);
+    }
+    void this.app.parcels.add(this.parcel(worker, command, pictures), options.apart ? null : worker);
     return id;
   };
 
@@ -68,7 +89,10 @@ export class LiveActions implements Actions {
       const { worker, text, steer } = parcel.command;
       void this.app.parcels.drop(key);
       const id = ulid();
-      const command: Queued = { type: "say", id, worker: worker ?? parcel.worker, text, ...(steer ? { steer } : {}) };
+      // Whoever sends again what was refused means it: it waits for a worker that is offline.
+      const anyway = parcel.state === "refused" ? { anyway: true } : {};
+      const to = worker ?? parcel.worker;
+      const command: Queued = { type: "say", id, worker: to, text, ...(steer ? { steer } : {}), ...anyway };
       void this.app.parcels.add(this.parcel(parcel.worker, command, parcel.pictures));
       return;
     }
@@ -134,8 +158,38 @@ export class LiveActions implements Actions {
   tryAgain = (worker: string): Promise<Outcome> => this.now({ type: "retry", worker });
   focus = (worker: string): Promise<Outcome> => this.now({ type: "focus", worker });
   end = (worker: string, handBack = false): Promise<Outcome> => this.now({ type: "end", worker, hand_back: handBack });
-  tune = (worker: string, change: { model?: string; mode?: Mode }): Promise<Outcome> =>
+  tune = (worker: string, change: { model?: string; mode?: Mode; effort?: string }): Promise<Outcome> =>
     this.now({ type: "tune", worker, ...change });
+
+  review = (worker: string, { by, ...rest }: ReviewRequest): Promise<Outcome> =>
+    this.now({ type: "review", worker, by, ...rest });
+  reviewAgain = (worker: string, review: string): Promise<Outcome> =>
+    this.now({ type: "review", worker, again: review });
+  cancelReview = (worker: string, review: string): Promise<Outcome> =>
+    this.now({ type: "cancel_review", worker, review });
+  sendFindings = (worker: string, review: string, findings: readonly string[]): Promise<Outcome> =>
+    this.now({ type: "send_findings", worker, review, findings });
+
+  refreshReviews = async (worker: string): Promise<void> => {
+    // Where it cannot be told, what was known before stays on the screen.
+    await this.app.api.get(inFolderOf(worker, "reviews")).catch(() => undefined);
+  };
+
+  merge = async (worker: string, into: string): Promise<Outcome> => {
+    try {
+      await this.app.api.post(inFolderOf(worker, "merge"), { into });
+      return DONE;
+    } catch (error) {
+      return this.failed(asFailure(error));
+    }
+  };
+  setAttention = (settings: AttentionSettings): Promise<Outcome> => this.now({ type: "set_attention", settings });
+  digest = async (): Promise<readonly DigestLine[]> =>
+    (await this.app.api.get<{ digest: readonly DigestLine[] }>("/api/digest")).digest;
+  push = (): Promise<PushState> => this.app.push.state();
+  pushOn = (): Promise<Outcome> => this.app.push.switchOn();
+  pushOff = (): Promise<Outcome> => this.app.push.switchOff();
+  testPush = (): Promise<PushTest> => this.app.push.test();
 
   hire = ({ name, wire: by, ...rest }: HireRequest): Promise<Outcome> =>
     this.now({ type: "hire", worker: name, ...rest, ...(by ? { options: { wire: by } } : {}) });
@@ -210,6 +264,13 @@ export class LiveActions implements Actions {
     return (found ?? []).map((one) => ({ ...one, excerpt: one.excerpt ?? "" }));
   };
 
+  sessionPast = async (backend: string, session: string, before?: number): Promise<SessionPast> => {
+    const path = `/api/hub/sessions/${encodeURIComponent(backend)}/${encodeURIComponent(session)}`;
+    const { history } = await this.app.api.get<{ history: wire.HistoryPage }>(path, { before });
+    const sources = { log: fromPage(history), queue: [], receipts: {}, parcels: [], pictures: () => [], via: "" };
+    return { rows: rowsOf(sources, []), first: history.entries?.[0]?.seq ?? 0, more: history.more ?? false };
+  };
+
   sessions = async (backend = "", directory = ""): Promise<readonly SessionFound[]> => {
     const { sessions } = await this.app.api.get<{ sessions?: readonly wire.SessionFound[] }>("/api/hub/sessions", {
       backend,
@@ -226,32 +287,41 @@ export class LiveActions implements Actions {
     }));
   };
 
-  hireChoices = async (): Promise<readonly HireChoice[]> => {
-    const { hire } = await this.app.api.get<{ hire: wire.HireChoices }>("/api/hire");
-    return (hire.backends ?? []).map((one) => ({
+  hireChoices = async (): Promise<HireChoices> => {
+    const { hire } = await this.app.api.get<{ hire: wire.HireChoices }>("/api/hire", { versions: 0 });
+    const backends = (hire.backends ?? []).map((one) => ({
       backend: one.backend,
       title: one.backend,
       installed: one.found ?? true,
       hint: (one.found ?? true) ? (one.how_to_log_in ?? "") : (one.install ?? ""),
-      wires: one.wires.map((by) => by.wire),
+      wires: one.wires.map((by) => ({ wire: by.wire, modes: by.modes ?? [], effort: by.can.effort ?? [] })),
       models: one.models ?? [],
-      modes: one.wires[0]?.modes ?? [],
     }));
+    const { backend, directory, mode } = hire;
+    return { backends, backend, directory, mode: mode ?? "default", folders: hire.folders ?? [] };
+  };
+
+  abilities = async (name: string): Promise<Abilities> => {
+    const path = `/api/workers/${encodeURIComponent(name)}`;
+    const { worker } = await this.app.api.get<{ worker: wire.WorkerAbilities }>(path);
+    return { pane: worker.pane ?? false, steer: worker.can.steer ?? false };
   };
 
   /* --- this device */
 
-  /** Pairs by a link with a code in its fragment, which no server and no other page ever sees. */
+  /** Pairs by what the address has in its fragment, which no server and no other page ever sees: the code of a link, or
+   * what Telegram hands a page that it has opened in its own app. */
   async pairByLink(): Promise<void> {
     const code = PAIR_LINK.exec(location.hash)?.[1];
-    if (code === undefined) {
+    const proof = telegramProof(location.hash);
+    if (code === undefined && proof === "") {
       return;
     }
     history.replaceState(null, "", location.pathname + location.search);
     // A browser that is paired already stays the device that it is.
     const isPaired = this.app.device.peek() !== null && (await this.whoAmI().catch(() => false));
     if (!isPaired) {
-      const outcome = await this.pairOnce(code, "");
+      const outcome = await (code ? this.pairOnce(code, "") : this.signInOnce(proof));
       if (!outcome.ok) {
         this.app.toast("error", outcome.why);
       }
@@ -307,16 +377,48 @@ export class LiveActions implements Actions {
     return outcome;
   };
 
-  private async pairOnce(code: string, name: string): Promise<Outcome> {
+  private pairOnce(code: string, name: string): Promise<Outcome> {
+    return this.becomes("/api/pair", { code, name: name || deviceName(navigator.userAgent) });
+  }
+
+  private signInOnce(proof: string): Promise<Outcome> {
+    return this.becomes("/api/sign-in", { channel: "telegram", proof, name: "Telegram" });
+  }
+
+  private async becomes(address: string, asked: object): Promise<Outcome> {
     try {
-      const asked = { code, name: name || deviceName(navigator.userAgent) };
-      const { device } = await this.app.api.post<wire.PairReply>("/api/pair", asked);
+      const { device } = await this.app.api.post<wire.PairReply>(address, asked);
       await this.isNow(device);
       return DONE;
     } catch (error) {
       return { ok: false, why: asFailure(error).message };
     }
   }
+
+  readonly passkeys = canUsePasskeys();
+
+  addPasskey = async (): Promise<Outcome> => {
+    try {
+      const options = await this.app.api.post<CreationOptions>("/api/passkeys/options", {});
+      await this.app.api.post("/api/passkeys", { credential: await makePasskey(options) });
+      return DONE;
+    } catch (error) {
+      return { ok: false, why: asFailure(error).message };
+    }
+  };
+
+  usePasskey = async (name = ""): Promise<Outcome> => {
+    try {
+      const options = await this.app.api.post<RequestOptions>("/api/passkeys/sign-in/options", {});
+      const asked = { credential: await provePasskey(options), name: name || deviceName(navigator.userAgent) };
+      const { device } = await this.app.api.post<wire.PairReply>("/api/passkeys/sign-in", asked);
+      await this.isNow(device);
+      this.app.dial();
+      return DONE;
+    } catch (error) {
+      return { ok: false, why: asFailure(error).message };
+    }
+  };
 
   logout = async (): Promise<void> => {
     const device = this.app.device.peek();
@@ -326,8 +428,9 @@ export class LiveActions implements Actions {
     await this.app.forget();
   };
 
-  attach = (worker: string, files: readonly File[]): Promise<void> =>
-    this.app.pictures.attach(this.app.conversation(worker).draft, worker, files);
+  attach = async (worker: string, files: readonly File[]): Promise<void> => {
+    await this.app.pictures.attach(this.app.conversation(worker).draft, worker, files);
+  };
 
   detach = (worker: string, picture: string): void =>
     this.app.pictures.detach(this.app.conversation(worker).draft, picture);

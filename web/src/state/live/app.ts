@@ -1,18 +1,32 @@
 /** The app's state, from this device and from the node: what was kept is shown at once, then the live wire brings it up to date. */
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
+import { language } from "../../texts";
 import { WireDialler } from "../../wire/dial";
 import { type Fetch, NodeApi } from "../../wire/http";
 import { browserTimers, Link, type Timers } from "../../wire/link";
 import type * as wire from "../../wire/types";
 import { readSettings } from "../settings";
-import type { App, Attachment, Device, OpenAsk, OutboxItem, Settings, Toast, Worker } from "../types";
+import type {
+  App,
+  Attachment,
+  AttentionSettings,
+  Device,
+  OpenAsk,
+  OutboxItem,
+  Settings,
+  Toast,
+  Worker,
+} from "../types";
 import { LiveActions } from "./actions";
 import { ConnectionView } from "./connection";
 import { Conversations, type OpenConversation } from "./conversations";
-import { type Kept, type KeptDevice, NOTHING, PhoneDatabase } from "./database";
+import { type Kept, type KeptDevice, PhoneDatabase } from "./database";
+import { LastWords } from "./last-words";
 import { Outbox } from "./outbox";
 import { Pictures } from "./pictures";
+import { Presence } from "./presence";
+import { DevicePush, isPhoneOfApple } from "./push";
 import { equalFields, rowsOf } from "./rows";
 import { teamOf } from "./team";
 import { TeamState } from "./team-state";
@@ -25,6 +39,7 @@ const KEEP_MILLISECONDS = 1_000;
 /** The node forgets after 45 s what a device looks at. */
 const TELL_MILLISECONDS = 25_000;
 const OUTBOX_PAUSE_MILLISECONDS = 5_000;
+const NOTHING_SET: AttentionSettings = {};
 
 /** What the app has of its surroundings; a test hands in its own. */
 export interface Surroundings {
@@ -41,6 +56,7 @@ export interface Surroundings {
 export class LiveApp implements App {
   readonly clock = signal(Date.now() / 1000);
   readonly settings = signal<Settings>(readSettings(null));
+  readonly attention = signal<AttentionSettings>({});
   readonly toasts = signal<readonly Toast[]>([]);
   readonly device = signal<Device | null>(null);
   readonly team = signal<readonly Worker[] | null>(null);
@@ -54,6 +70,7 @@ export class LiveApp implements App {
   readonly actions: LiveActions;
 
   readonly api: NodeApi;
+  readonly push: DevicePush;
   readonly parcels: Outbox;
   readonly pictures: Pictures;
   readonly conversations: Conversations;
@@ -66,14 +83,19 @@ export class LiveApp implements App {
   private readonly answered = new Set<string>();
   private looked = "";
   private events: wire.Event[] = [];
+  private readonly presence = new Presence();
+  readonly here = this.presence.here;
+  private readonly previews = new Map<string, wire.TextPreview>();
   private isDrawing = false;
   private isKeeping = false;
   private build = "";
   private toldAt = 0;
+  private told: wire.Looking = {};
 
   constructor(kept: Kept, around: Surroundings) {
     this.around = around;
     this.api = new NodeApi(around.fetch);
+    this.push = new DevicePush(this.api, () => language.peek());
     this.view = new ConnectionView(around.timers);
     this.connection = this.view.state;
     this.settings.value = readSettings(kept.settings);
@@ -96,9 +118,10 @@ export class LiveApp implements App {
       {
         opening: () => this.opening(),
         frame: (frame) => this.frame(frame),
-        opened: () => undefined,
+        opened: () => this.tellChange(),
         lost: (failure, pause) => {
           this.view.lost(failure, pause);
+          this.presence.lost();
           if (failure.kind === "stranger") {
             void this.forgetNode();
           }
@@ -188,6 +211,7 @@ export class LiveApp implements App {
     this.state.forget();
     this.device.value = null;
     this.conversations.clear();
+    this.conversations.dropDrafts();
     await this.database.forget();
     this.view.unpaired();
     this.drawNow();
@@ -197,9 +221,10 @@ export class LiveApp implements App {
 
   private opening(): wire.Opening {
     const { cursor } = this.state;
+    this.told = this.looking();
     return {
       ...(cursor ? { resume: { journal: cursor.journal, after: cursor.after } } : {}),
-      view: this.looking(),
+      view: this.told,
     };
   }
 
@@ -211,7 +236,16 @@ export class LiveApp implements App {
   tellView(): void {
     if (this.connection.peek().link === "live") {
       this.toldAt = this.around.timers.now();
-      this.dialler.tell(this.looking());
+      this.told = this.looking();
+      this.dialler.tell(this.told);
+    }
+  }
+
+  /** What changed while a connection opened: its opening still said the old. */
+  private tellChange(): void {
+    const { worker, visible } = this.looking();
+    if (worker !== this.told.worker || visible !== this.told.visible) {
+      this.tellView();
     }
   }
 
@@ -220,6 +254,11 @@ export class LiveApp implements App {
       await this.hello(frame);
     } else if ("events" in frame) {
       this.events.push(...frame.events);
+      this.draw();
+    } else if ("now" in frame && frame.now.presence) {
+      this.presence.told(frame.now.presence, Date.now() / 1000);
+    } else if ("now" in frame && frame.now.preview) {
+      this.previews.set(frame.now.preview.worker, frame.now.preview);
       this.draw();
     }
   }
@@ -248,10 +287,10 @@ export class LiveApp implements App {
   /** The present and the newest page of everybody: what a new client and one after a gap begin with. */
   private async loadAll(journal: string): Promise<void> {
     const { present } = await this.api.get<{ present: wire.Present }>("/api/hub/present");
-    const pages = new Map<string, wire.HistoryPage>();
-    for (const worker of Object.keys(present.workers ?? {})) {
-      pages.set(worker, await this.page(worker, FIRST_PAGE));
-    }
+    // Side by side: over a thin network the round trips are what takes long.
+    const names = Object.keys(present.workers ?? {});
+    const read = await Promise.all(names.map((worker) => this.page(worker, FIRST_PAGE)));
+    const pages = new Map(read.map((page, place) => [names[place] ?? "", page] as const));
     this.state.reset({ journal, after: present.seq ?? 0 }, present, pages);
     for (const [worker, log] of this.state.logs) {
       if (!this.reads.has(worker)) {
@@ -321,6 +360,7 @@ export class LiveApp implements App {
 
   private takeEvents(): void {
     if (this.events.length > 0) {
+      this.presence.heard(this.events, Date.now() / 1000);
       const shown = this.state.take(this.events);
       this.events = [];
       void this.parcels.shown(shown);
@@ -345,6 +385,7 @@ export class LiveApp implements App {
       this.team.value = null;
       return;
     }
+    this.attention.value = this.state.present.attention ?? NOTHING_SET;
     const answering = new Set([
       ...this.answered,
       ...this.parcels.all.flatMap((one) => (one.command.type === "answer" ? [one.command.ask] : [])),
@@ -388,6 +429,7 @@ export class LiveApp implements App {
         parcels: this.parcels.all.filter((one) => one.worker === worker && one.command.type === "say"),
         pictures: (ids) => this.pictures.of(ids),
         via: this.via,
+        preview: this.previews.get(worker),
       },
       rows.peek(),
     );
@@ -405,6 +447,7 @@ export class LiveApp implements App {
 
   tick(): void {
     this.clock.value = Date.now() / 1000;
+    this.presence.look(this.clock.value);
     if (this.around.timers.now() - this.toldAt >= TELL_MILLISECONDS) {
       this.tellView();
     }
@@ -485,8 +528,8 @@ function same<T extends object>(before: readonly T[], after: readonly T[]): read
 
 /** Opens the app in this browser: what was kept first, then the node. */
 export async function openApp(): Promise<App> {
-  const database = await PhoneDatabase.open();
-  const kept = await database.read().catch(() => NOTHING);
+  const database = await PhoneDatabase.open(undefined, new LastWords(browserStore()));
+  const kept = await database.read();
   const app = new LiveApp(kept, {
     fetch: (address, options) => fetch(address, options),
     connect: () => new WebSocket(`${location.origin.replace(/^http/, "ws")}/api/hub/socket`, "farhand.1"),
@@ -498,9 +541,26 @@ export async function openApp(): Promise<App> {
   listen(app);
   await app.actions.pairByLink();
   app.dial();
-  void app.updates.start();
+  // The service worker fetches the whole app once more: after the first picture is drawn.
+  whenIdle(() => void app.updates.start().then(() => app.push.renew()));
+  followNotifications(app);
   void navigator.storage?.persist?.();
   return app;
+}
+
+/** The store that is written at once; none where the person forbids it. */
+function browserStore(): Storage | null {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}
+
+function whenIdle(call: () => void): void {
+  // Safari has no requestIdleCallback.
+  if (typeof requestIdleCallback === "function") requestIdleCallback(call, { timeout: 4_000 });
+  else setTimeout(call, 2_000);
 }
 
 function listen(app: LiveApp): void {
@@ -516,4 +576,29 @@ function listen(app: LiveApp): void {
   window.addEventListener("pagehide", () => void app.keepAll());
   window.addEventListener("online", () => app.woke());
   setInterval(() => document.visibilityState === "visible" && app.tick(), 1000);
+}
+
+/** The badge and the notifications follow what waits; a tap on one leads to its page in the app that is open. */
+function followNotifications(app: LiveApp): void {
+  effect(() => {
+    if (app.team.value !== null) void app.push.follow(app.asks.value);
+  });
+  navigator.serviceWorker?.addEventListener("message", (event: MessageEvent<{ open?: string }>) => {
+    const address = event.data?.open;
+    if (address && new URL(address).origin === location.origin) location.hash = new URL(address).hash;
+  });
+  let hiddenAt = 0;
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") hiddenAt = Date.now() / 1000;
+    else if (isPhoneOfApple()) showNewest(app, hiddenAt);
+  });
+}
+
+/** The newest question that came while nobody looked, where the phone does not say which notification was tapped. */
+function showNewest(app: LiveApp, since: number): void {
+  const came = app.asks.peek().filter((ask) => ask.raisedAt > since);
+  const newest = came[came.length - 1];
+  if (newest && !location.hash.includes("!")) {
+    location.hash = `#/w/${encodeURIComponent(newest.worker)}!${encodeURIComponent(`ask:${newest.id}`)}`;
+  }
 }

@@ -62,20 +62,29 @@ export class Conversations {
     }
   }
 
+  /** Drops every draft: this device is nobody's any more. */
+  dropDrafts(): void {
+    for (const worker of this.open.keys()) this.sent(worker);
+    this.drafts.clear();
+  }
+
   /** Returns when every draft is written down: the screen may be gone in a moment. */
   async saveDrafts(): Promise<void> {
     await Promise.all(this.saving.values());
   }
 
-  /** Every letter at once, for nobody knows when a phone ends an app; what comes while one is written follows it. */
+  /** Every letter at once, for nobody knows when a phone ends an app; what comes while one is written is noted and follows. */
   private keepDraft(conversation: OpenConversation): void {
     const { worker, draft } = conversation;
     let first = true;
     effect(() => {
-      draft.value;
+      const { text, pictures } = draft.value;
       if (first) {
         first = false;
-      } else if (!this.saving.has(worker)) {
+        return;
+      }
+      this.database.noteDraft(worker, { text, pictures: pictures.map((one) => one.id) });
+      if (!this.saving.has(worker)) {
         const saving = this.save(conversation).finally(() => this.saving.delete(worker));
         this.saving.set(worker, saving);
       }

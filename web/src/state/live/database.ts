@@ -3,6 +3,7 @@
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { Log } from "../../wire/log";
 import type { Command, Present } from "../../wire/types";
+import { LastWords, withLastWords } from "./last-words";
 
 /** How many entries of a conversation are kept for the next start. */
 const KEPT_ENTRIES = 60;
@@ -87,12 +88,14 @@ type Stores = "meta" | "logs" | "drafts" | "outbox" | "pictures" | "reads";
 
 export class PhoneDatabase {
   private readonly db: IDBPDatabase<Schema>;
+  private readonly words: LastWords;
 
-  private constructor(db: IDBPDatabase<Schema>) {
+  private constructor(db: IDBPDatabase<Schema>, words: LastWords) {
     this.db = db;
+    this.words = words;
   }
 
-  static async open(name = NAME): Promise<PhoneDatabase> {
+  static async open(name = NAME, words = new LastWords(null)): Promise<PhoneDatabase> {
     const db = await openDB<Schema>(name, 1, {
       upgrade(made) {
         for (const store of ["meta", "logs", "drafts", "outbox", "pictures", "reads"] as const) {
@@ -100,10 +103,29 @@ export class PhoneDatabase {
         }
       },
     });
-    return new PhoneDatabase(db);
+    return new PhoneDatabase(db, words);
   }
 
+  /** What was kept, with the last words of the page before over it. */
   async read(): Promise<Kept> {
+    const last = this.words.read();
+    const stored = await this.stored().catch(() => NOTHING);
+    this.keepWords(stored.outbox);
+    return withLastWords(stored, last);
+  }
+
+  /** Writes down what the page before had no time for. */
+  private keepWords(outbox: readonly Parcel[]): void {
+    const { settings, drafts, sends } = this.words.read();
+    for (const { parcel, draftOf } of sends) {
+      if (outbox.some((one) => one.id === parcel.id)) this.words.dropSend(parcel.id);
+      else void this.send(parcel, draftOf);
+    }
+    for (const [worker, draft] of drafts) void this.keepDraft(worker, draft);
+    if (settings !== null) void this.keepSettings(settings);
+  }
+
+  private async stored(): Promise<Kept> {
     const [cursor, present, device, settings, logs, drafts, outbox, pictures, reads] = await Promise.all([
       this.db.get("meta", "cursor"),
       this.db.get("meta", "present"),
@@ -122,7 +144,7 @@ export class PhoneDatabase {
       settings: settings ?? null,
       logs,
       drafts,
-      outbox: outbox.sort((one, other) => (one.id < other.id ? -1 : 1)),
+      outbox,
       pictures,
       reads,
     };
@@ -142,6 +164,8 @@ export class PhoneDatabase {
       write.objectStore("meta").put(present, "present"),
       ...[...logs].map(([worker, log]) => write.objectStore("logs").put(newest(log), worker)),
     ];
+    // At once: a page that is being left sees no request come back, and what is not committed is undone.
+    write.commit();
     await Promise.all([...puts, write.done]);
     const gone = (await this.db.getAllKeys("logs")).filter((name) => !Object.hasOwn(workers, name));
     await Promise.all(gone.map((name) => this.db.delete("logs", name)));
@@ -152,15 +176,24 @@ export class PhoneDatabase {
   }
 
   async keepSettings(settings: object): Promise<void> {
+    const kept = this.words.settings(settings);
     await this.db.put("meta", settings, "settings");
+    kept();
+  }
+
+  /** Notes a draft at once; it is to be kept as soon as the database has time. */
+  noteDraft(worker: string, draft: KeptDraft): void {
+    this.words.draft(worker, draft);
   }
 
   async keepDraft(worker: string, draft: KeptDraft): Promise<void> {
+    const kept = this.words.draft(worker, draft);
     if (draft.text === "" && draft.pictures.length === 0) {
       await this.db.delete("drafts", worker);
     } else {
       await this.db.put("drafts", draft, worker);
     }
+    kept();
   }
 
   async keepRead(worker: string, seq: number): Promise<void> {
@@ -177,12 +210,14 @@ export class PhoneDatabase {
 
   /** The message into the outbox and its draft away, together: it is in one of the two, whatever happens. */
   async send(parcel: Parcel, draftOf: string | null): Promise<void> {
+    const kept = this.words.send({ parcel, draftOf });
     const write = this.db.transaction(["outbox", "drafts"], "readwrite");
     await Promise.all([
       write.objectStore("outbox").put(parcel, parcel.id),
       ...(draftOf === null ? [] : [write.objectStore("drafts").delete(draftOf)]),
       write.done,
     ]);
+    kept();
   }
 
   async keepParcel(parcel: Parcel): Promise<void> {
@@ -190,11 +225,13 @@ export class PhoneDatabase {
   }
 
   async dropParcel(id: string): Promise<void> {
+    this.words.dropSend(id);
     await this.db.delete("outbox", id);
   }
 
   /** Forgets what the node said; what was written here and not confirmed stays. */
   async forgetNode(): Promise<void> {
+    this.words.forget(false);
     const write = this.db.transaction(["meta", "logs", "reads"], "readwrite");
     await Promise.all([
       ...["cursor", "present", "device"].map((name) => write.objectStore("meta").delete(name)),
@@ -206,6 +243,7 @@ export class PhoneDatabase {
 
   /** Forgets everything but the settings. */
   async forget(): Promise<void> {
+    this.words.forget(true);
     const settings = await this.db.get("meta", "settings");
     const write = this.db.transaction(["meta", "logs", "drafts", "outbox", "pictures", "reads"], "readwrite");
     await Promise.all([

@@ -44,14 +44,30 @@ export class Pictures {
     return made;
   }
 
-  async attach(draft: Signal<Draft>, worker: string, files: readonly File[]): Promise<void> {
-    for (const file of files) {
+  /** Shows all of them at once; each is whole when it is as small as it gets and written down. Their ids. */
+  async attach(draft: Signal<Draft>, worker: string, files: readonly File[]): Promise<readonly string[]> {
+    const coming = files.map((file) => ({ file, shown: comingUp(file) }));
+    draft.value = { ...draft.peek(), pictures: [...draft.peek().pictures, ...coming.map((one) => one.shown)] };
+    for (const { file, shown } of coming) {
       const small = await shrunk(file);
-      const kept: KeptPicture = { id: ulid(), worker, name: small.name, mediaType: small.type, blob: small };
-      await this.database.keepPicture(kept);
-      this.kept.set(kept.id, kept);
-      draft.value = { ...draft.peek(), pictures: [...draft.peek().pictures, ...this.of([kept.id])] };
+      const kept: KeptPicture = { id: shown.id, worker, name: small.name, mediaType: small.type, blob: small };
+      // Whoever took it off meanwhile does not get it back.
+      if (draft.peek().pictures.some((one) => one.id === shown.id)) {
+        await this.database.keepPicture(kept);
+        this.kept.set(kept.id, kept);
+        const [whole = shown] = this.of([kept.id]);
+        draft.value = {
+          ...draft.peek(),
+          pictures: draft.peek().pictures.map((one) => (one.id === shown.id ? whole : one)),
+        };
+      }
     }
+    return coming.map((one) => one.shown.id);
+  }
+
+  /** What was attached, as it will be sent. */
+  blob(id: string): Blob | undefined {
+    return this.kept.get(id)?.blob;
   }
 
   detach(draft: Signal<Draft>, picture: string): void {
@@ -112,4 +128,8 @@ export class Pictures {
       this.changed();
     }
   }
+}
+
+function comingUp(file: File): Picture {
+  return { id: ulid(), name: file.name, mediaType: file.type, bytes: file.size, url: "", progress: 0 };
 }

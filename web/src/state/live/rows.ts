@@ -15,8 +15,12 @@ export interface RowSources {
   readonly pictures: (ids: readonly string[]) => readonly Picture[];
   /** What this device speaks as. */
   readonly via: string;
+  /** What the agent is saying, as its screen shows it. */
+  readonly preview?: wire.TextPreview | undefined;
 }
 
+/** What a message is said over that nobody sent: it was typed at the agent's own terminal. */
+const DESK = "desk";
 const turnRows = new WeakMap<wire.TurnView, TurnRow>();
 const eventRows = new WeakMap<wire.Event, EventRow | null>();
 const toolCalls = new WeakMap<wire.ToolView, ToolCall>();
@@ -25,7 +29,8 @@ const toolCalls = new WeakMap<wire.ToolView, ToolCall>();
 export function rowsOf(sources: RowSources, before: readonly Row[]): readonly Row[] {
   const { log, queue, parcels, via } = sources;
   const shown = new Set<string>();
-  const past = inOrder(log).flatMap((entry) => rowsOfEntry(entry, log, sources, shown));
+  const known = inOrder(log).flatMap((entry) => rowsOfEntry(entry, log, sources, shown));
+  const past = sources.preview?.text ? known.map((row) => withPreview(row, sources.preview)) : known;
   const waiting = queue.map((message) => messageRow(message, "queued", via));
   for (const message of queue) {
     shown.add(message.id);
@@ -47,6 +52,14 @@ function inOrder({ entries, open }: Log): readonly wire.HistoryEntry[] {
   }
   const place = entries.findLastIndex((entry) => entry.seq <= open.seq) + 1;
   return [...entries.slice(0, place), open, ...entries.slice(place)];
+}
+
+/** The running turn with the words that its agent has not written down yet. */
+function withPreview(row: Row, preview: wire.TextPreview | undefined): Row {
+  if (!preview?.text || row.kind !== "turn" || !row.live || row.turn !== preview.turn) {
+    return row;
+  }
+  return { ...row, text: row.text ? `${row.text}\n\n${preview.text}` : preview.text };
 }
 
 interface EntryRows {
@@ -74,9 +87,15 @@ function rowsOfEntry(entry: wire.HistoryEntry, log: Log, sources: RowSources, sh
   const said = (entry.messages ?? []).map((message) =>
     messageRow(message, asReceipt(receipts[message.id] ?? receiptOfTurn(entry)), via, entry.view.doubted ?? ""),
   );
-  const rows = [...said, turnRow(entry.view, entry.seq)];
+  const rows = [...said, ...typedRows(entry.view), turnRow(entry.view, entry.seq)];
   entryRows.set(entry, { receipts, via, rows });
   return rows;
+}
+
+/** What somebody typed into the agent's own box at the desk; the agent had it at once. */
+function typedRows({ turn, typed, started_at: at }: wire.TurnView): readonly MessageRow[] {
+  const id = `typed:${turn}`;
+  return typed ? [messageRow({ id, text: typed, at, by: { via: DESK } }, "answered", "")] : [];
 }
 
 function asReceipt(receipt: wire.Receipt): Receipt {
@@ -215,7 +234,13 @@ function whatOf(fact: wire.Fact, log: Log): EventRow["what"] | null {
     case "went_offline":
       return { type: "offline", why: fact.why, asked: fact.asked ?? false };
     case "tuned":
-      return { type: "tuned", model: fact.model ?? "", mode: fact.mode ?? "", refused: fact.refused ?? "" };
+      return {
+        type: "tuned",
+        model: fact.model ?? "",
+        mode: fact.mode ?? "",
+        effort: fact.effort ?? "",
+        refused: fact.refused ?? "",
+      };
     case "limited":
       return { type: "limited", text: fact.text, until: fact.until ?? null };
     case "limit_lifted":
@@ -228,11 +253,21 @@ function whatOf(fact: wire.Fact, log: Log): EventRow["what"] | null {
       return { type: "showed", file: fact.file };
     case "noted":
       return { type: "noted", text: fact.text };
+    case "sprint_began":
+      return { type: "sprint-began", tasks: fact.sprint.tasks?.length ?? 0 };
+    case "sprint_ended":
+      return sprintEnded(fact);
     case "ask_raised":
       return { type: "asked", ask: asked(fact, settlementOf(fact.ask, log), "") };
     default:
       return null;
   }
+}
+
+function sprintEnded({ how, why = "", sprint }: wire.SprintEnded): EventRow["what"] {
+  const outcomes = sprint.outcomes ?? [];
+  const done = outcomes.filter((one) => one.done).length;
+  return { type: "sprint-ended", how, why, done, tasks: sprint.tasks?.length || outcomes.length };
 }
 
 function settlementOf(ask: string, log: Log): wire.AskSettled | null {

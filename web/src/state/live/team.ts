@@ -3,7 +3,9 @@
 import type { Log } from "../../wire/log";
 import { total } from "../../wire/present";
 import type * as wire from "../../wire/types";
+import { sprintOf } from "../sprints";
 import type { OpenAsk, QueuedMessage, Worker, WorkerState } from "../types";
+import { reviewOf } from "./reviews";
 
 export interface TeamSources {
   readonly present: wire.Present;
@@ -40,6 +42,7 @@ export function teamOf(sources: TeamSources): readonly Worker[] {
 function workerOf(worker: wire.Worker, sources: TeamSources): Worker {
   const log = sources.logs.get(worker.name);
   const open = (worker.asks ?? []).filter((ask) => !ask.settled);
+  const usage = total(worker.spent ?? {});
   return {
     name: worker.name,
     backend: worker.backend,
@@ -47,6 +50,7 @@ function workerOf(worker: wire.Worker, sources: TeamSources): Worker {
     directory: worker.directory,
     model: worker.model ?? "",
     mode: worker.mode ?? "default",
+    effort: worker.effort ?? "",
     session: worker.session ?? "",
     state: stateOf(worker, sources.now),
     workingSince: worker.turn?.at ?? null,
@@ -58,7 +62,10 @@ function workerOf(worker: wire.Worker, sources: TeamSources): Worker {
     unread: log ? unread(log, sources.reads.get(worker.name) ?? Number.POSITIVE_INFINITY) : 0,
     asks: open.map((ask) => openAsk(ask, worker, sources)),
     queue: (worker.queue ?? []).map((message) => queued(message, worker.name)),
-    usage: total(worker.spent ?? {}),
+    reviews: (worker.reviews ?? []).map(reviewOf),
+    judges: worker.options?.reviews ?? "",
+    sprint: worker.sprint ? sprintOf(worker.sprint, usage) : null,
+    usage,
     focused: sources.present.focus === worker.name,
     interrupting: Boolean(worker.turn?.interrupt_asked && !worker.turn.interrupted),
     relaunching: worker.relaunching ?? false,

@@ -1,0 +1,105 @@
+/** Has a worker's work judged by others: what of it, by whom, and what they should look at. */
+
+import { useEffect, useState } from "preact/hooks";
+import { brandOf, Sign, tint } from "../parts/backend";
+import { PlainInput } from "../parts/input";
+import { Loading } from "../parts/notice";
+import { closeSheet } from "../parts/route";
+import { Sheet, SheetAction } from "../parts/sheet";
+import { useApp } from "../state/context";
+import type { HireChoice, ReviewScope, Worker } from "../state/types";
+import { type TextKey, t } from "../texts";
+
+const SCOPES: readonly (readonly [ReviewScope, TextKey])[] = [
+  ["tree", "scopeTree"],
+  ["turn", "scopeTurn"],
+  ["answer", "scopeAnswer"],
+  ["commits", "scopeCommits"],
+];
+
+// Nobody can tell from here whether these can judge: the one needs a key, the other is a show.
+const OWN_AGENTS: ReadonlySet<string> = new Set(["native", "demo"]);
+
+export function ReviewSheet({ worker, turn }: { worker: Worker; turn: string }) {
+  const { actions } = useApp();
+  const [choices, setChoices] = useState<readonly HireChoice[]>();
+  const [by, setBy] = useState<ReadonlySet<string>>(new Set());
+  const [scope, setScope] = useState<ReviewScope>(turn ? "turn" : "tree");
+  const [base, setBase] = useState("main");
+  const [note, setNote] = useState("");
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    void actions.hireChoices().then((found) => {
+      const here = found.backends.filter((one) => one.installed);
+      setChoices(here);
+      // Another agent than the worker's own sees what it does not; where there is none, the node chooses.
+      const other = here.find((one) => one.backend !== worker.backend && !OWN_AGENTS.has(one.backend));
+      setBy(new Set(other ? [other.backend] : []));
+    });
+  }, [actions, worker.backend]);
+  const start = async () => {
+    setBusy(true);
+    const outcome = await actions.review(worker.name, {
+      scope,
+      by: [...by],
+      note: note.trim(),
+      ...(scope === "commits" ? { base: base.trim() } : {}),
+      ...(scope === "turn" || scope === "answer" ? { turn } : {}),
+    });
+    setBusy(false);
+    setProblem(outcome.ok ? "" : outcome.why);
+    if (outcome.ok) closeSheet();
+  };
+  const pick = (backend: string) => {
+    const next = new Set(by);
+    if (!next.delete(backend)) next.add(backend);
+    setBy(next);
+  };
+  return (
+    <Sheet
+      title={t("reviewOf", { name: worker.name })}
+      tint={tint(worker.backend)}
+      foot={
+        <SheetAction
+          label={t("reviewStart")}
+          disabled={busy || (scope === "commits" && base.trim() === "")}
+          problem={problem}
+          onClick={() => void start()}
+        />
+      }
+    >
+      <fieldset class="choices">
+        <legend class="label small dim">{t("reviewWhat")}</legend>
+        {SCOPES.map(([one, text]) => (
+          <label class="choice" key={one}>
+            <input type="radio" name="scope" checked={scope === one} onChange={() => setScope(one)} />
+            <span class="grow">{t(text)}</span>
+          </label>
+        ))}
+      </fieldset>
+      {scope === "commits" ? <PlainInput value={base} label={t("scopeCommits")} onInput={setBase} /> : null}
+      <fieldset class="backends">
+        <legend class="label small dim">{t("reviewBy")}</legend>
+        {choices ? (
+          choices.map(({ backend }) => (
+            <label key={backend} class={`backend ${tint(backend)}`}>
+              <input type="checkbox" class="unseen" checked={by.has(backend)} onChange={() => pick(backend)} />
+              <Sign backend={backend} />
+              <span class="grow">
+                <b>{brandOf(backend).name}</b>
+              </span>
+            </label>
+          ))
+        ) : (
+          <Loading text={t("loading")} rows={2} />
+        )}
+      </fieldset>
+      <p class="small dim">{t("reviewExplained")}</p>
+      <label class="field">
+        <span class="label">{t("noteForReviewers")}</span>
+        <textarea class="input" rows={2} value={note} onInput={(event) => setNote(event.currentTarget.value)} />
+      </label>
+    </Sheet>
+  );
+}

@@ -1,0 +1,22 @@
+/** Voice: who turns speech into text, and what becomes of the words. */
+
+import { expect, test } from "vitest";
+import { wayOf } from "../src/parts/voice-note";
+import { joined } from "../src/state/voice";
+
+test.each([
+  ["auto", true, true, "node"],
+  ["auto", true, false, "browser"],
+  ["auto", false, true, "node"],
+  ["auto", false, false, ""],
+  ["browser", true, true, "browser"],
+  ["browser", false, true, "node"],
+  ["node", true, false, "browser"],
+] as const)("with the wish %s, a browser %s and a node %s that can, it is %s", (wish, browser, node, way) => {
+  expect(wayOf(wish, { browser, node })).toBe(way);
+});
+
+test("words that were heard come after what was written", () => {
+  expect(joined("", "run the tests")).toBe("run the tests");
+  expect(joined("first look, ", "then run")).toBe("first look, then run");
+});
