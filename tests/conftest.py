@@ -28,6 +28,7 @@ pytest_plugins = [
     "tests.interrupted",
     "tests.order",
     "tests.telegram_fixtures",
+    "tests.whatsapp_fixtures",
 ]
 
 

@@ -76,7 +76,8 @@ def work_unit(nodeid: str) -> str:
 @cache
 def stays_whole(file: str) -> bool:
     """Whether the tests of this file are quick and many, or share something that the file makes once."""
-    return file.startswith(WHOLE_FILES) or shares(ROOT / file)
+    beside = ROOT / Path(file).with_name("conftest.py")
+    return file.startswith(WHOLE_FILES) or shares(ROOT / file) or (beside.is_file() and shares(beside))
 
 
 def shares(file: Path) -> bool:

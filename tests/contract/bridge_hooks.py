@@ -11,7 +11,7 @@ from typing import Any
 from farhand.bridge.hook.rules import INBOX, OUTBOX, READ, Message, encode, new_message
 from farhand.bridge.place import place_program
 from farhand.hooks.install import interpreter
-from farhand.roster import bridge_hooks
+from farhand.manifests import bridge_hooks
 
 SAFETY_SECONDS = 120.0
 

@@ -1,8 +1,11 @@
-"""A foreign bot that knows no lock, hooks, and kills: nothing lost, never a torn read, never over 100 messages."""
+"""A foreign bot that knows no lock, the hooks, a node, and kills: nothing lost, no torn read, never over 100 messages.
+
+`FARHAND_HAMMER_ROUNDS=1000` takes more than half a minute on a quiet machine."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -14,8 +17,10 @@ from tests.contract.bridge_hooks import HookedProject, read
 from farhand.bridge.hook.files import MessageFile
 from farhand.bridge.hook.rules import Message
 
-ROUNDS = 60
-MESSAGES = 150
+ROUNDS = int(os.environ.get("FARHAND_HAMMER_ROUNDS", "60"))
+MESSAGES = ROUNDS * 5 // 2
+# A hook takes about this long, so that some are killed in each of their steps.
+KILLS = [0, 0, 0.01, 0.015, 0.02, 0.03, 0.04]
 # A bot as a person would write it: reads, changes, writes beside and renames; it knows the two files and nothing else.
 BOT = """
 import json, os, pathlib, sys, time
@@ -33,7 +38,7 @@ def now():
 while True:
     messages = get(inbox)
     assert len(messages) <= 101, len(messages)
-    if added < most and len(messages) < 100:
+    if added < most and sum(not one["read"] for one in messages) < 50 and len(messages) < 100:
         fresh = {"id": f"m{added}", "timestamp": now(), "from": "user", "text": f"in-{added}-", "read": False}
         put(inbox, [*messages, fresh])
         added += 1
@@ -48,6 +53,69 @@ while True:
     if sys.stdin.readline() == "":
         break
 """
+
+
+# What a node does with the files, as a process of its own that can be killed. It leaves room: two writers without a
+# lock in common, each of which takes the last place for its own, would otherwise have one message too many.
+NODE = """
+import pathlib, sys
+from farhand.bridge.project import ProjectFiles
+project = ProjectFiles(pathlib.Path(sys.argv[1]))
+project.attach()
+for line in sys.stdin:
+    has_room = sum(not is_read for is_read in project.look().inbox.values()) < 50
+    if has_room:
+        project.put(f"n{line.strip()}", f"node-{line.strip()}-")
+    print("put" if has_room else "full", flush=True)
+"""
+
+
+class KilledNode:
+    """A node that writes to the inbox without a pause, killed and started again until it is told to end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.put: list[int] = []
+        self.kills = 0
+        self.problems = ""
+        self._folder = folder
+        self._number = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._drive)
+
+    def __enter__(self) -> KilledNode:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _drive(self) -> None:
+        chance = Random(11)
+        while not self._ended.is_set():
+            self._live(chance.randrange(10, 60), chance.random() * 0.003)
+
+    def _live(self, messages: int, kill_after: float) -> None:
+        """So many messages, and killed in the midst of the next."""
+        words = [sys.executable, "-c", NODE, str(self._folder)]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as node:
+            assert node.stdin is not None
+            assert node.stdout is not None
+            assert node.stderr is not None
+            for _ in range(messages):
+                if self._ended.is_set() or self._number >= MESSAGES:
+                    break
+                print(self._number, file=node.stdin, flush=True)
+                if node.stdout.readline().strip() == "put":
+                    self.put.append(self._number)
+                self._number += 1
+            print(self._number, file=node.stdin, flush=True)
+            self._number += 1
+            self._ended.wait(kill_after)
+            node.kill()
+            self.problems += node.stderr.read()
+        self.kills += 1
 
 
 class ForeignBot:
@@ -85,24 +153,27 @@ class ForeignBot:
         self.exit_code = bot.returncode
 
 
-def test_a_foreign_bot_the_hooks_and_kills_lose_nothing(tmp_path: Path) -> None:
+def test_a_foreign_bot_the_hooks_a_node_and_kills_lose_nothing(tmp_path: Path) -> None:
     project = HookedProject(tmp_path, "gemini")
     chance = Random(7)
     told: list[str] = []
     cut_off: list[str] = []
     said: list[str] = []
-    with ForeignBot(project.folder) as bot:
+    with ForeignBot(project.folder) as bot, KilledNode(project.folder) as node:
         for number in range(ROUNDS):
-            context, whole = hook(project, 0, {}, kill_after=chance.choice([0, 0, 0.02, 0.03, 0.04]))
+            context, whole = hook(project, 0, {}, kill_after=chance.choice(KILLS))
             (told if whole else cut_off).append(context)
             words = f"out-{number}-"
-            _, whole = hook(project, 1, {"prompt_response": words}, kill_after=chance.choice([0, 0, 0.03]))
+            _, whole = hook(project, 1, {"prompt_response": words}, kill_after=chance.choice(KILLS))
             said += [words] if whole else []
     assert bot.exit_code == 0, "the bot saw a torn file, or one that was too long"
+    assert node.problems == ""
+    assert node.kills
+    assert cut_off
     told += [json.dumps(project.before()), json.dumps(project.before())]
-    numbers = range(bot.added)
-    assert [number for number in numbers if f"in-{number}-" not in "".join((*told, *cut_off))] == [], "lost"
-    assert [number for number in numbers if "".join(told).count(f"in-{number}-") > 1] == [], "twice"
+    written = [f"in-{number}-" for number in range(bot.added)] + [f"node-{number}-" for number in node.put]
+    assert [one for one in written if one not in "".join((*told, *cut_off))] == [], "lost"
+    assert [one for one in written if "".join(told).count(one) > 1] == [], "twice"
     delivered = {*bot.sent, *project.said()}
     assert [words for words in said if words not in delivered] == []
     assert len(read(project.inbox)) <= 100

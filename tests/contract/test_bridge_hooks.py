@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import stat
 import threading
+import time
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.contract.bridge_hooks import HookedProject, read
 
-from farhand.bridge.hook import rules
-from farhand.bridge.hook.files import MessageFile, locked
-from farhand.bridge.hook.rules import OUTBOX, READ, SENT, new_message
+from farhand.bridge.hook import files, rules
+from farhand.bridge.hook.files import FolderLock, MessageFile
+from farhand.bridge.hook.rules import INBOX, OUTBOX, READ, SENT, new_message
+from farhand.bridge.project import ProjectFiles
 
 BACKENDS = ["gemini", "claude", "codex"]
 
@@ -108,7 +113,7 @@ def test_the_files_never_exceed_a_hundred_messages(hooked: HookedProject) -> Non
     hooked.write(*(f"m{number}" for number in range(150)))
     assert hooked.context().endswith("m149")
     assert len(read(hooked.inbox)) <= 100
-    with locked(str(hooked.folder)):
+    with FolderLock(str(hooked.folder)):
         unsent = [new_message("resp", "agent", f"r{number}", 2e9, "x", SENT) for number in range(100)]
         MessageFile(str(hooked.folder), OUTBOX, SENT).change(lambda _: unsent)
     hooked.after("one more")
@@ -170,7 +175,8 @@ def test_what_was_read_is_not_told_again_when_a_foreign_writer_says_it_is_unread
     assert [one["read"] for one in read(hooked.inbox)] == [True]
 
 
-def test_a_message_that_comes_between_our_read_and_our_write_is_kept(hooked: HookedProject) -> None:
+def check_a_write_in_between_is_kept(hooked: HookedProject) -> None:
+    """Somebody else writes between our read and our write."""
     hooked.write("first")
 
     def interrupted(messages: list[rules.Message]) -> list[rules.Message]:
@@ -178,9 +184,13 @@ def test_a_message_that_comes_between_our_read_and_our_write_is_kept(hooked: Hoo
             hooked.write("second")
         return rules.marked(messages, [rules.key(messages[0])], READ)
 
-    with locked(str(hooked.folder)):
+    with FolderLock(str(hooked.folder)):
         MessageFile(str(hooked.folder), hooked.inbox.name, READ).change(interrupted)
     assert [(one["text"], one["read"]) for one in read(hooked.inbox)] == [("first", True), ("second", False)]
+
+
+def test_a_message_that_comes_between_our_read_and_our_write_is_kept(hooked: HookedProject) -> None:
+    check_a_write_in_between_is_kept(hooked)
 
 
 def test_what_a_killed_writer_had_displaced_comes_back(hooked: HookedProject) -> None:
@@ -192,12 +202,157 @@ def test_what_a_killed_writer_had_displaced_comes_back(hooked: HookedProject) ->
     assert len(read(hooked.inbox)) == 2
 
 
+def test_a_writer_that_read_while_a_message_was_displaced_does_not_undo_it(hooked: HookedProject) -> None:
+    """Displaced for a moment, put back, and then overwritten by somebody who had read in that moment."""
+    hooked.write("first")
+    seen_by_the_other: list[rules.Message] = []
+
+    def interrupted(messages: list[rules.Message]) -> list[rules.Message]:
+        if len(messages) == 1:
+            hooked.write("second")
+        else:
+            seen_by_the_other[:] = read(hooked.inbox)
+        return rules.marked(messages, [rules.key(messages[0])], READ)
+
+    with FolderLock(str(hooked.folder)):
+        MessageFile(str(hooked.folder), hooked.inbox.name, READ).change(interrupted)
+    third = new_message("msg", "user", "third", 1_800_000_000.0, "t", READ)
+    assert [one["text"] for one in seen_by_the_other] == ["first"]
+    hooked.inbox.write_bytes(rules.encode([*seen_by_the_other, third]))
+    assert sorted(hooked.context().splitlines()[1:]) == ["second", "third"]
+    assert hooked.context() == ""
+    assert not list(hooked.folder.glob(f"{INBOX}.*.tmp"))
+
+
+def test_a_message_of_the_node_outlives_a_writer_that_had_not_seen_it(hooked: HookedProject) -> None:
+    hooked.write("first")
+    seen_by_the_other = hooked.inbox.read_bytes()
+    project = ProjectFiles(hooked.folder)
+    project.put("n1", "second")
+    project.put("n2", "third")
+    hooked.inbox.write_bytes(seen_by_the_other)
+    assert project.take_back("n2")
+    assert hooked.context() == "WhatsApp messages:\nfirst\nsecond"
+    assert hooked.context() == ""
+
+
+def test_a_message_of_the_node_is_not_the_hundred_and_first(hooked: HookedProject) -> None:
+    now = time.time()
+    old = [{**new_message("msg", "user", f"old {n}", now, str(n), READ), READ: True} for n in range(100)]
+    hooked.inbox.write_bytes(rules.encode(old))
+    project = ProjectFiles(hooked.folder)
+    project.put("n1", "new")
+    assert [one["text"] for one in read(hooked.inbox)] == ["new"]
+    # Neither when others have filled it up meanwhile, and it is put there once more, or taken back.
+    hooked.inbox.write_bytes(rules.encode([*old, *read(hooked.inbox)]))
+    project.put("n1", "new")
+    assert [one["text"] for one in read(hooked.inbox)] == ["new"]
+    hooked.inbox.write_bytes(rules.encode([*old, old[0] | {"id": "other"}, *read(hooked.inbox)]))
+    assert project.take_back("n1")
+    assert read(hooked.inbox) == []
+
+
+def test_what_was_displaced_half_written_is_kept_until_it_is_whole(hooked: HookedProject) -> None:
+    """Somebody writes into the file itself, without a rename, and is at it when ours takes its place."""
+    hooked.write("first")
+    whole = rules.encode([*read(hooked.inbox), new_message("msg", "user", "second", 2e9, "k", READ)])
+    with ExitStack() as writing:
+
+        def interrupted(messages: list[rules.Message]) -> list[rules.Message]:
+            file = writing.enter_context(hooked.inbox.open("r+b"))
+            file.write(whole[: len(whole) // 2])
+            file.truncate()
+            file.flush()
+            writing.callback(file.flush)
+            writing.callback(file.write, whole[len(whole) // 2 :])
+            return rules.marked(messages, [rules.key(messages[0])], READ)
+
+        with FolderLock(str(hooked.folder)):
+            MessageFile(str(hooked.folder), hooked.inbox.name, READ).change(interrupted)
+    assert hooked.context() == "WhatsApp messages:\nsecond"
+
+
+@pytest.mark.parametrize(
+    "nonsense", ["{", "[1,", '{"messages": "', "nothing", '{"messages": 1}', '{"a": 1} b', '"\\u12"']
+)
+def test_an_inbox_that_makes_no_sense_is_set_aside_by_the_hook_and_told(hooked: HookedProject, nonsense: str) -> None:
+    """In a process of its own, as the agent runs it: what reads JSON there is not all of what tests have loaded."""
+    hooked.inbox.write_text(nonsense)
+    os.utime(hooked.inbox, (1_000_000_000, 1_000_000_000))
+    assert hooked.before() == {}
+    assert "wa_inbox.json made no sense and was set aside" in hooked.said()[0]
+    (aside,) = hooked.folder.glob("wa_inbox.json.malformed-*")
+    assert aside.read_text() == nonsense
+    hooked.write("now it does")
+    assert hooked.context() == "WhatsApp messages:\nnow it does"
+
+
+@pytest.mark.parametrize("payload", [b"{", b"", b"\xff", b'{"prompt_response": "half'])
+def test_a_payload_that_makes_no_sense_disturbs_nobody(hooked: HookedProject, payload: bytes) -> None:
+    done = hooked.run(hooked.commands[1], payload)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"{}\n", b"")
+
+
+def test_where_files_cannot_change_places_a_foreign_write_is_merged_all_the_same(
+    hooked: HookedProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """File systems without the exchange: what came after our read is read again before the rename."""
+    monkeypatch.setattr(files, "exchange", lambda *_: False)
+    check_a_write_in_between_is_kept(hooked)
+
+
+def test_what_a_foreign_reader_read_and_pruned_does_not_come_back(hooked: HookedProject) -> None:
+    """Kept beside as unread by the node; a script in the place of our hooks reads it, and forgets it an hour later."""
+    project = ProjectFiles(hooked.folder)
+    project.put("n1", "once")
+    hooked.inbox.write_bytes(rules.encode(rules.marked(read(hooked.inbox), [rules.key(read(hooked.inbox)[0])], READ)))
+    assert project.look().inbox == {"n1": True}
+    hooked.inbox.write_bytes(rules.encode([]))
+    project.put("n2", "next")
+    assert [one["text"] for one in read(hooked.inbox)] == ["next"]
+
+
+def test_an_answer_of_a_foreign_script_outlives_its_own_next_write(hooked: HookedProject) -> None:
+    """It wrote B while the node marked A; it read in the moment without B, and writes C."""
+    a, b, c = (new_message("resp", "agent", text, time.time(), text, SENT) for text in "abc")
+    hooked.outbox.write_bytes(rules.encode([a]))
+    seen_by_the_other: list[rules.Message] = []
+
+    def interrupted(messages: list[rules.Message]) -> list[rules.Message]:
+        if len(messages) == 1:
+            hooked.outbox.write_bytes(rules.encode([a, b]))
+        else:
+            seen_by_the_other[:] = read(hooked.outbox)
+        return rules.marked(messages, [rules.key(a)], SENT)
+
+    with FolderLock(str(hooked.folder)):
+        MessageFile(str(hooked.folder), OUTBOX, SENT).change(interrupted)
+    hooked.outbox.write_bytes(rules.encode([*seen_by_the_other, c]))
+    project = ProjectFiles(hooked.folder)
+    assert sorted(one.text for one in project.look().answers) == ["b", "c"]
+    project.mark_sent((rules.key(b), rules.key(c)))
+    assert project.look().answers == ()
+    assert not list(hooked.folder.glob(f"{OUTBOX}.*.tmp"))
+
+
+def test_what_was_sent_and_pruned_at_once_is_not_put_back(hooked: HookedProject) -> None:
+    """A full outbox loses all that is sent, and what was among it is known to be sent all the same."""
+    hooked.after("first")
+    now = time.time()
+    others = [new_message("resp", "agent", f"other {n}", now, str(n), SENT) for n in range(99)]
+    hooked.outbox.write_bytes(rules.encode([{**one, SENT: True} for one in (*others, *read(hooked.outbox))]))
+    hooked.after("second")
+    hooked.after("third")
+    assert [one["text"] for one in read(hooked.outbox) if not one["sent"]] == ["second", "third"]
+    assert len(read(hooked.outbox)) <= 100
+
+
 def test_two_writers_with_the_lock_lose_nothing(hooked: HookedProject) -> None:
     def add(name: str) -> None:
         for number in range(25):
             one = new_message("resp", "agent", f"{name}{number}", 2e9, f"{name}{number}", SENT)
             added = partial(rules.merged, second=[one], done=SENT)
-            with locked(str(hooked.folder)):
+            with FolderLock(str(hooked.folder)):
                 MessageFile(str(hooked.folder), OUTBOX, SENT).change(added)
 
     writers = [threading.Thread(target=add, args=(name,)) for name in "ab"]
@@ -234,3 +389,30 @@ def test_a_pipe_holds_up_no_hook(hooked: HookedProject, name: str) -> None:
     os.mkfifo(hooked.folder / name)
     assert hooked.before() == {}
     hooked.after("said")
+
+
+def test_a_python_with_other_insides_does_the_same(project: HookedProject) -> None:
+    """Without the parts of `json` that are in C."""
+    program = (
+        "import sys, runpy; sys.modules['_json'] = None; del sys.argv[0]; runpy.run_path(sys.argv[0], None, '__main__')"
+    )
+    project.write("grüß 🦊")
+    words = shlex.split(project.commands[0].removesuffix(" || true"))
+    words[3:3] = ["-c", program]
+    told = json.loads(project.run(shlex.join(words), b"{}").stdout)
+    assert told["hookSpecificOutput"]["additionalContext"] == "WhatsApp messages:\ngrüß 🦊"
+
+
+SLOW = ("json", "re", "typing", "contextlib", "collections", "functools", "enum", "ctypes")
+
+
+def test_a_usual_turn_loads_nothing_slow(project: HookedProject) -> None:
+    """What a hook loads is what it costs: an interpreter's start, and little more."""
+    project.write("Run /startup", "and be quick")
+    project.after("before that")
+    for command, payload in zip(project.commands, (b"{}", b'{"last_assistant_message": "word"}'), strict=True):
+        done = project.run(command.replace(" -S ", " -S -X importtime ", 1), payload)
+        loaded = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
+        assert "farhand.bridge.hook.files" in loaded
+        assert not loaded.intersection(SLOW)
+    assert [one["read"] for one in read(project.inbox)] == [True, True]

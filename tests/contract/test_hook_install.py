@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import stat
 from pathlib import Path
@@ -11,18 +12,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from farhand.cli.hook import run
 from farhand.hooks.install import (
     PROGRAM,
     compiled,
     install,
     installed,
     interpreter,
+    is_ours,
     merge,
     place_program,
     remove,
     uninstall,
 )
-from farhand.model.errors import SettingWrong
+from farhand.hooks.jsonc import blanked, with_groups, without_groups
+from farhand.manifests import person_hooks
+from farhand.model.errors import NodeError, SettingWrong
 from farhand.testing.full_disk import full_disk
 
 GROUPS: dict[str, list[dict[str, Any]]] = {
@@ -37,6 +42,8 @@ FILES = {
     "tabs, no last newline": b'{\n\t"a": "\xc3\xa9"\n}',
     "one line": b'{"b": 1, "hooks": {}}',
     "nothing in it": b"{}",
+    "comments": b'// a\n{\n  "b": 1, /* c, } */\n  "d": "// no",\n}\n',
+    "comments among hooks": b'{"hooks": { // one\n  "Stop": [{"hooks": [{"command": "x"}]}, /* two */ ],\n}}',
     "empty": b"",
 }
 
@@ -52,6 +59,23 @@ def test_uninstall_leaves_the_file_as_it_was(tmp_path: Path, before: bytes) -> N
     assert file.read_bytes() == before
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert not uninstall(file, keep)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(
+    st.dictionaries(st.text().filter(lambda name: name != "hooks"), ANYTHING), st.sampled_from(["// x\n", "/* , } */"])
+)
+def test_hooks_are_spliced_in_and_out_of_any_settings_with_comments(content: dict[str, Any], comment: str) -> None:
+    text = comment + json.dumps(content, indent=2, ensure_ascii=False).replace("{", "{" + comment, 1)
+    added = with_groups(text, GROUPS)
+    assert json.loads(blanked(added)) == {**content, "hooks": GROUPS}
+    assert added.count(comment) == text.count(comment)
+    assert json.loads(blanked(without_groups(added, is_ours))) == content
 
 
 def test_a_file_that_was_not_there_is_gone_again(tmp_path: Path) -> None:
@@ -159,3 +183,24 @@ def test_merging_and_removing_are_opposites(content: dict[str, Any]) -> None:
         k: v for k, v in content.get("hooks", {}).items() if v
     }
     assert {k: v for k, v in removed.items() if k != "hooks"} == {k: v for k, v in content.items() if k != "hooks"}
+
+
+@pytest.mark.parametrize("backend", sorted(person_hooks()))
+@pytest.mark.parametrize("folder", [True, False], ids=["folder", "file"])
+def test_what_is_for_a_project_is_not_written_through_a_link_out_of_it(
+    tmp_path: Path, backend: str, folder: bool
+) -> None:
+    project, mine = tmp_path / "project", tmp_path / "mine"
+    project.mkdir()
+    mine.mkdir()
+    settings = project / person_hooks()[backend].project
+    if folder:
+        settings.parents[len(settings.relative_to(project).parents) - 2].symlink_to(mine)
+    else:
+        settings.parent.mkdir(parents=True)
+        settings.symlink_to(mine / "precious")
+        (mine / "precious").write_text("{}")
+    given = argparse.Namespace(what="install", backend=backend, settings=None, project=project, events=False)
+    with pytest.raises(NodeError, match="link out of the project"):
+        run(given)
+    assert [one.name for one in mine.iterdir()] == ([] if folder else ["precious"])

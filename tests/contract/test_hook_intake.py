@@ -12,8 +12,8 @@ import pytest
 from farhand.drivers.wires.hooks import endpoint
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookEndpoint, HookReport
 from farhand.drivers.wires.hooks.public_route import LONGEST_PAYLOAD, PublicHookRoute, event_name, session_of
+from farhand.manifests import asking_events
 from farhand.model.present import Present, Worker
-from farhand.roster import asking_events
 from farhand.server import http
 from farhand.server.local import RouteGuard, closed
 from farhand.testing.house import SAFETY_SECONDS

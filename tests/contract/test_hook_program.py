@@ -99,13 +99,18 @@ async def test_only_a_number_is_taken_for_a_process(short_folder: Path, strange:
     assert (left.event, left.agent) == ("Stop", os.getpid())
 
 
-async def test_what_cannot_be_read_is_kept_with_all_that_follows(short_folder: Path) -> None:
-    for number in range(3):
+async def test_what_is_no_report_holds_up_none(short_folder: Path) -> None:
+    """An agent may put anything there: a pipe would be waited for, and what cannot be removed stays for ever."""
+    spool = short_folder / "spool"
+    for number in range(4):
         await run("report", b'{"n":%d}' % number, variables(short_folder), "Stop")
-    second = sorted((short_folder / "spool").iterdir())[1]
-    second.unlink()
+    _, second, third, _ = sorted(spool.iterdir())
+    for one in (second, third):
+        one.unlink()
     second.mkdir()
-    assert [one.payload for one in read_spool(short_folder / "spool")] == [b'{"n":0}']
+    os.mkfifo(third)
+    for _ in range(2):
+        assert [one.payload for one in read_spool(spool)] == [b'{"n":0}', b'{"n":3}']
 
 
 async def test_a_report_that_cannot_be_left_disturbs_nobody(short_folder: Path) -> None:

@@ -53,11 +53,16 @@ class Team:
         turn = worker.turn.id if worker.turn else None
         yield None, lambda: facts.Queued(message=self._fresh("m"), text="x", by=PHONE, steer=pick([True, False]))
         yield None, lambda: facts.CameOnline(session=pick(["", "s"]), adopted=pick([True, False]))
-        yield None, lambda: facts.WentOffline(why="gone", asked=pick([True, False]))
+        yield None, lambda: facts.WentOffline(why="gone", asked=pick([True, False]), final=pick([True, False]))
         yield None, lambda: facts.SessionKnown(session="t")
         yield None, lambda: facts.RelaunchAsked(by=PHONE)
         yield None, lambda: facts.TuneAsked(model="opus", by=PHONE)
-        yield None, lambda: facts.Tuned(model="opus", mode=pick([None, Mode.PLAN]), refused=pick(["", "no"]))
+        yield (
+            None,
+            lambda: facts.Tuned(
+                model="opus", mode=pick([None, Mode.PLAN]), effort=pick([None, "high"]), refused=pick(["", "no"])
+            ),
+        )
         yield None, lambda: facts.Focused(by=PHONE)
         yield None, lambda: facts.LimitLifted(by=PHONE)
         yield None, lambda: facts.Noted(text="noted")

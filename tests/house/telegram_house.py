@@ -15,6 +15,7 @@ from farhand.core.clock import SystemClock
 from farhand.model.channel_ports import Channel, ChannelContext, Peers
 from farhand.model.ports import Driver, Hub
 from farhand.model.store_ports import Outbox
+from farhand.model.voice import Transcriber
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot, Person
@@ -75,8 +76,10 @@ async def telegram_house(
     agent: ScriptedDriver | None = None,
     drivers: Mapping[str, Driver] | None = None,
     public: bool = False,
+    url: str = "",
     hub: Callable[[Hub], Any] = lambda hub: hub,
     outbox: Callable[[Outbox], Any] = lambda outbox: outbox,
+    voice: Transcriber | None = None,
     **options: Any,
 ) -> AsyncIterator[TelegramHouse]:
     """A house on Telegram; opened again in the same folder, it is the same node after a restart."""
@@ -85,13 +88,13 @@ async def telegram_house(
     news = Bell()
 
     def channels(context: ChannelContext) -> list[Channel]:
-        url = f"http://127.0.0.1:{context.port}" if public else ""
         given = replace(
             context,
-            public_url=url,
+            public_url=f"http://127.0.0.1:{context.port}" if public else url,
             hub=hub(context.hub),
             outbox=outbox(context.outbox),
             peers=OverheardPeers(context.peers, told, shown, news),
+            voice=voice,
         )
         quick = {"chat_burst": 50, "poll_seconds": 1}
         return [TelegramChannel(telegram_settings(bot, **{**quick, **options}), given)]

@@ -35,6 +35,7 @@ def _requests(one: Operation) -> list[tuple[str, dict[str, str], bytes]]:
     """Paths, queries and bodies for a route, each place with each piece of garbage once."""
     names = [part[1:-1] for part in one.path.split("/") if part.startswith("{")]
     usual = {"worker": "ann", "device": "nobody", "upload": "12345678"}
+    usual |= {"backend": "scripted", "session": "abcd", "passkey": "abcd"}
     paths = [_filled(one.path, {**usual, name: text}) for name in names for text in TEXTS if text]
     plain = _filled(one.path, usual)
     queries = [{query.name: text} for query in one.query for text in TEXTS]

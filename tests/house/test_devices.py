@@ -14,7 +14,9 @@ from farhand.client.door import SocketHub
 from farhand.devices.registry import ALPHABET, CODE_LENGTH
 from farhand.model import errors
 from farhand.model.devices import CODE_SECONDS, Device
-from farhand.model.facts import Queued
+from farhand.model.facts import Queued, Said, Showed, TurnEnded
+from farhand.model.ports import SessionFound
+from farhand.model.words import Attachment, HowEnded
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House, open_house
 
@@ -23,14 +25,17 @@ READS = [
     ("GET", "/api/hub/present"),
     ("GET", "/api/hub/status"),
     ("GET", "/api/hub/sessions"),
+    ("GET", "/api/hub/sessions/scripted/a-session"),
     ("GET", "/api/hub/history?worker=ann"),
     ("GET", "/api/hub/search?query=x"),
     ("GET", "/api/usage"),
+    ("GET", "/api/digest"),
     ("GET", "/api/hub/events?after=0"),
     ("GET", "/api/hub/stream"),
     ("POST", "/api/hub/stream"),
     ("POST", "/api/hub/view"),
     ("GET", "/api/devices"),
+    ("GET", "/api/passkeys"),
     ("GET", "/api/hire"),
     ("GET", "/api/workers"),
     ("GET", "/api/workers/ann"),
@@ -45,6 +50,7 @@ READS = [
 WRITES = [
     ("POST", "/api/hub/commands"),
     ("DELETE", "/api/devices/nobody"),
+    ("DELETE", "/api/passkeys/nobody"),
     ("POST", "/api/uploads"),
     ("PUT", "/api/uploads/12345678"),
     ("POST", "/api/workers/ann/keys"),
@@ -77,8 +83,12 @@ async def _status(client: httpx2.AsyncClient, method: str, path: str, headers: d
 
 async def test_who_may_call_what(house: House, client: httpx2.AsyncClient) -> None:
     await house.hire("ann")
+    house.agent.conversations = [SessionFound(id="a-session", directory="/srv/shop")]
     folder = house.node.settings.working_directory
     (folder / "seen.txt").write_text("for whoever may")
+    house.agent.plays(Said(text=f"[[file:{folder}/seen.txt]]"), TurnEnded(how=HowEnded.COMPLETED))
+    await house.say("show it")
+    await house.fact(TurnEnded)
     subprocess.run(["git", "init", "-q", folder], check=True)
     _, whole = await _paired(house, client)
     _, looks = await _paired(house, client, read_only=True)
@@ -117,6 +127,31 @@ async def test_who_may_call_what(house: House, client: httpx2.AsyncClient) -> No
         for method, path in WRITES:
             # A device that does not exist is told to whoever may ask.
             assert (await _status(client, method, path, headers) != 403) is writes, (name, method, path)
+
+
+async def test_a_device_gets_the_files_that_were_shown_and_no_others(house: House, client: httpx2.AsyncClient) -> None:
+    await house.hire("ann")
+    folder = house.node.settings.working_directory
+    for name in ("shown.txt", "captioned.txt", "sent.txt", "other.txt", "plan.txt"):
+        (folder / name).write_text(name)
+    text = f"Here: [[file:{folder}/shown.txt]] [[file: {folder}/captioned.txt |a text]]"
+    longer = (
+        f'[[file:{folder}/plan.txt.old]] [[file:/x{folder}/plan.txt]] [[file:{folder}/plan.txt"x]] /x"{folder}/plan.txt'
+    )
+    sent = Showed(file=Attachment(path=f"{folder}/sent.txt"))
+    house.agent.plays(Said(text=f"{text} {longer}"), sent, TurnEnded(how=HowEnded.COMPLETED))
+    await house.say("show it")
+    await house.fact(TurnEnded)
+    _, key = await _paired(house, client, read_only=True)
+    headers = {"Authorization": f"Bearer {key}"}
+    # A path that is part of a longer one is not named.
+    right = {"shown.txt": 200, "captioned.txt": 200, "sent.txt": 200, "other.txt": 403, "plan.txt": 403, "": 403}
+    got = {
+        name: (await client.get("/api/workers/ann/shown", params={"path": path}, headers=headers)).status_code
+        for name in right
+        for path in (f"{folder}/{name}" if name else "",)
+    }
+    assert got == right
 
 
 async def test_a_code_pairs_one_device_and_in_time(house: House, client: httpx2.AsyncClient) -> None:
@@ -208,32 +243,50 @@ async def test_a_revoked_device_is_cut_off_at_once(house: House, client: httpx2.
             await hub.revoke(device.id)
 
 
-async def test_a_device_that_is_revoked_while_it_sends_gets_nothing(house: House, client: httpx2.AsyncClient) -> None:
+SAYING = json.dumps({"type": "say", "id": "late", "worker": "ann", "text": "after the end"})
+UPLOADED = json.dumps({"id": "upload-1", "worker": "ann", "name": "a.txt", "size": 1, "media_type": "text/plain"})
+TAPPED = json.dumps({"ask": "a", "digest": "d", "choice": "yes", "token": "t"})
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/api/hub/commands", SAYING),
+        ("/api/hub/stream", "{}"),
+        ("/api/hub/view", '{"view": {"worker": "ann", "visible": true}}'),
+        ("/api/passkeys", '{"credential": {}}'),
+        ("/api/push", "{}"),
+        ("/api/push/answer", TAPPED),
+        ("/api/uploads", UPLOADED),
+        ("/api/workers/ann/keys", '{"keys": ["Enter"]}'),
+        ("/api/workers/ann/merge", '{"into": "main"}'),
+    ],
+)
+async def test_a_device_that_is_revoked_while_it_sends_gets_nothing(
+    house: House, client: httpx2.AsyncClient, path: str, content: str
+) -> None:
     await house.hire("ann")
     device, key = await _paired(house, client)
-    command = json.dumps({"type": "say", "id": "late", "worker": "ann", "text": "after the end"}).encode()
-    for path, content in (("/api/hub/commands", command), ("/api/hub/stream", b"{}")):
-        if path.endswith("stream"):
-            device, key = await _paired(house, client)
-        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
-        head += f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n"
-        async with await anyio.connect_tcp("127.0.0.1", house.node.port) as link:
-            await link.send(head.encode() + content[:1])
-            # Whoever is served on another connection shows that the node has read the first one.
-            assert (await client.get("/healthz")).status_code == 200
-            async with SocketHub(house.node.settings.door) as hub:
-                await hub.revoke(device.id)
-            await link.send(content[1:])
-            answer = b""
-            with anyio.fail_after(SAFETY_SECONDS):
-                try:
-                    while True:
-                        answer += await link.receive()
-                except anyio.EndOfStream:
-                    pass
-        assert b"after the end" not in answer
-        assert b"accepted" not in answer
-        assert b"hello" not in answer
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
+    head += f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n"
+    async with await anyio.connect_tcp("127.0.0.1", house.node.port) as link:
+        await link.send(f"{head}{content[:1]}".encode())
+        # Whoever is served on another connection shows that the node has read the first one.
+        assert (await client.get("/healthz")).status_code == 200
+        async with SocketHub(house.node.settings.door) as hub:
+            await hub.revoke(device.id)
+        await link.send(content[1:].encode())
+        answer = b""
+        with anyio.fail_after(SAFETY_SECONDS):
+            try:
+                while True:
+                    answer += await link.receive()
+            except anyio.EndOfStream:
+                pass
+    # A stream has begun before it is cut, and says nothing.
+    assert b"needs the node's key or a paired device" in answer or (
+        path.endswith("stream") and b"hello" not in answer
+    ), answer
     assert not any(isinstance(event.fact, Queued) for event in await house.history())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from farhand.client.door import SocketHub
 from farhand.client.http import HttpHub
 from farhand.model.commands import Say
 from farhand.model.errors import Offline
-from farhand.model.facts import CameOnline, Said, WentOffline
+from farhand.model.facts import CameOnline, Event, Said, WentOffline
 from farhand.model.ports import Hub
 from farhand.model.words import Sender
 from farhand.testing.house import House
@@ -65,3 +66,22 @@ async def test_one_that_is_starting_takes_messages(house: House) -> None:
     await house.hire(online=False)
     await house.say("hello")
     await house.event(Said, lambda event: event.fact == Said(text="answer to hello"))
+
+
+async def test_one_that_died_and_is_started_again_takes_messages(house: House) -> None:
+    await house.hire()
+    link = await house.agent.wait_link("ann")
+    seen: list[tuple[bool, bool]] = []
+
+    def look(events: Sequence[Event]) -> None:
+        worker = house.worker()
+        seen.extend((worker.online, worker.is_offline) for one in events if isinstance(one.fact, WentOffline))
+
+    house.hub.listen(look)
+    await link.die()
+    gone = await house.event(WentOffline)
+    await house.say("hello")
+    await house.event(Said, lambda event: event.fact == Said(text="answer to hello"))
+    assert seen == [(False, False)]
+    back = await house.fact(CameOnline, after=gone.seq)
+    assert back.back

@@ -11,7 +11,7 @@ import pytest
 
 from farhand.channels.kit.outbox import Dispatcher, SendLater, SendRefused, SendUncertain
 from farhand.channels.kit.pace import Pace
-from farhand.model.errors import ChannelError
+from farhand.model.errors import StoreError
 from farhand.model.store_ports import Parcel, Waiting
 from farhand.store.database import Database
 from farhand.store.outbox import SqliteOutbox
@@ -26,13 +26,13 @@ class Surface:
 
     def __init__(self) -> None:
         self.sent: list[str] = []
-        self.faults: list[ChannelError | None] = []
+        self.faults: list[Exception | None] = []
         self.bell = Bell()
         self.slow: anyio.Event | None = None
 
     async def send(self, waiting: Waiting) -> str:
         fault = self.faults.pop(0) if self.faults else None
-        self.sent.append(waiting.parcel.body.decode() + (f" ({type(fault).__name__})" if fault else ""))
+        self.sent.append(waiting.parcel.body.decode(errors="replace") + (f" ({type(fault).__name__})" if fault else ""))
         self.bell.ring()
         if self.slow:
             await self.slow.wait()
@@ -137,6 +137,30 @@ async def test_a_surface_that_asks_for_patience_gets_it_and_the_order_stays(tmp_
         assert desk.surface.sent == ["one (SendLater)"]
         desk.clock.advance(0.2)
         assert await desk.surface.until(3) == ["one (SendLater)", "one", "two"]
+
+
+async def test_one_that_trips_an_error_of_ours_is_given_up_and_the_rest_goes_on(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.surface.faults = [LookupError("unforeseen")]
+        await desk.put("one")
+        await desk.put("two")
+        told = "lost one: it tripped an error of the node's own (LookupError)"
+        assert await desk.surface.until(3) == ["one (LookupError)", "two", told]
+        # Nor does one whose replacement cannot be made.
+        desk.surface.faults = [LookupError("unforeseen")]
+        await desk.outbox.put("tg", [Parcel(key="three", chat="c", body=b"\xff")])
+        await desk.put("four")
+        assert (await desk.surface.until(5))[3:] == ["\ufffd (LookupError)", "four"]
+        await desk.drain()
+
+
+async def test_a_send_during_which_the_store_refused_is_in_doubt(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.surface.faults = [StoreError("full")]
+        await desk.put("one")
+        await desk.asleep()
+        desk.clock.advance(1)
+        assert await desk.surface.until(2) == ["one (StoreError)", "one"]
 
 
 async def test_a_send_in_doubt_is_repeated_once_and_then_told(tmp_path: Path) -> None:

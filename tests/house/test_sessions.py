@@ -7,11 +7,14 @@ from pathlib import Path
 import anyio
 import pytest
 
+from farhand.core.decide import decide
+from farhand.core.hire_policy import HirePolicy
 from farhand.model import errors
 from farhand.model.commands import End, Hire
 from farhand.model.facts import CameOnline, Ended, Focused, Hired, SessionKnown
 from farhand.model.ports import Can, SessionFound
-from farhand.model.words import Mode, replace
+from farhand.model.present import Present
+from farhand.model.words import Mode, Sender, replace
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
 
@@ -132,3 +135,36 @@ async def test_what_cannot_be_handed_back_stays(tmp_path: Path) -> None:
         with pytest.raises(errors.CannotDo, match="no conversation yet"):
             await house.send(End(id="1", worker="ann", hand_back=True))
         assert not house.worker().ending
+
+
+async def test_an_id_that_would_be_an_option_is_none(house_of_three: House) -> None:
+    house = house_of_three
+    hostile = "--dangerously-skip-permissions"
+    house.agent.conversations.append(replace(OLD, id=hostile, directory="/srv/team"))
+    with pytest.raises(errors.UnknownSession):
+        await house.send(adopt(house, hostile))
+    await house.send(adopt(house, "aaaa", "ann"))
+    await house.fact(CameOnline)
+    link = house.agent.links["ann"]
+    for told in (hostile, "../../elsewhere", "a b", "", "x" * 1000, "cleared"):
+        await link.say(SessionKnown(session=told))
+    assert (await house.fact(SessionKnown)).session == "cleared"
+    assert house.worker("ann").session == "cleared"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "had", "has"),
+    [
+        (Mode.DEFAULT, "yolo", Mode.DEFAULT),
+        (Mode.AUTO_EDIT, "yolo", Mode.AUTO_EDIT),
+        (Mode.DEFAULT, "plan", Mode.PLAN),
+        (Mode.YOLO, "yolo", Mode.YOLO),
+        (Mode.YOLO, "default", Mode.DEFAULT),
+    ],
+)
+def test_a_stored_conversation_gets_no_more_than_the_nodes_own_mode(nodes: Mode, had: str, has: Mode) -> None:
+    policy = HirePolicy(kinds=("scripted",), directory="/", mode=nodes)
+    hire = Hire(id="1", worker="ann", backend="scripted", session="aaaa")
+    (draft, *_) = decide(Present(), hire, Sender(via="web"), policy, replace(OLD, mode=had))
+    assert isinstance(draft.fact, Hired)
+    assert draft.fact.mode is has

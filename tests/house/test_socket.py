@@ -53,7 +53,7 @@ async def _paired(house: House, *, read_only: bool = False) -> tuple[str, str]:
         code = (await hub.pair(read_only=read_only)).code
     address = f"http://127.0.0.1:{house.node.port}"
     async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as client:
-        paired = (await client.post("/api/pair", json={"code": code, "bearer": True})).json()
+        paired = (await client.post("/api/pair", json={"code": code, "bearer": True, "name": "Phone"})).json()
     return paired["device"]["id"], paired["key"]
 
 
@@ -186,6 +186,20 @@ async def test_the_node_knows_who_looks_at_whom(house: House) -> None:
     with anyio.fail_after(SAFETY_SECONDS):
         while views.looking_at("ann"):
             await anyio.lowlevel.checkpoint()
+
+
+async def test_a_device_hears_who_else_is_there(house: House) -> None:
+    (first, key), (second, other) = await _paired(house), await _paired(house)
+    mine = {"view": {"worker": "ann", "visible": True}}
+    async with _socket(house, mine, Authorization=f"Bearer {key}") as socket:
+        assert (await _frame(socket))["hello"] == 1
+        async with _socket(house, {"view": {"worker": "bob"}}, Authorization=f"Bearer {other}") as theirs:
+            assert (await _frame(socket))["now"]["presence"] == [{"device": second, "name": "Phone", "worker": "bob"}]
+            await _frame(theirs)
+            assert (await _frame(theirs))["now"]["presence"] == [{"device": first, "name": "Phone", "worker": "ann"}]
+            await theirs.send(json.dumps({"view": {"worker": "ann"}}))
+            assert (await _frame(socket))["now"]["presence"] == [{"device": second, "name": "Phone", "worker": "ann"}]
+        assert (await _frame(socket))["now"]["presence"] == []
 
 
 @asynccontextmanager

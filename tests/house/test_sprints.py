@@ -6,12 +6,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.house.held_check import BEGUN, ENDED, held_check
 
 from farhand.model.commands import AddTasks, Halt, Hire, SkipTask, Sprint
 from farhand.model.errors import CannotDo
 from farhand.model.facts import (
     Fact,
     Limited,
+    Noted,
     Queued,
     Said,
     SprintBegan,
@@ -118,6 +120,49 @@ async def test_stop_now_interrupts(house: House) -> None:
     assert len(prompts(house.agent)) == 1, "a bare STOP is no message for the agent"
 
 
+@pytest.mark.parametrize("says", ["", "STOP NOW"])
+async def test_stop_now_ends_the_check_that_runs_and_all_that_it_has_started(
+    house: House, tmp_path: Path, says: str
+) -> None:
+    await house.hire()
+    with held_check(tmp_path) as check:
+        await sprint(house, "a", "b", verifier=check.command)
+        assert await check.tells() == BEGUN
+        await (house.say(says) if says else house.send(Halt(id=house.id(), now=True)))
+        ended = await house.fact(SprintEnded)
+        assert (ended.how, ended.why) == (HowSprintEnded.HALTED, "its check was stopped")
+        assert ended.sprint.outcomes == (SprintOutcome(task="a", done=False, why="its check was stopped"),)
+        assert await check.tells() == ENDED
+    assert house.worker().sprint is None
+    assert len(prompts(house.agent)) == 1
+
+
+async def test_a_stop_is_made_one_at_once_by_a_second_word(house: House, tmp_path: Path) -> None:
+    await house.hire()
+    with held_check(tmp_path) as check:
+        await sprint(house, "a", verifier=check.command)
+        assert await check.tells() == BEGUN
+        await house.send(Halt(id=house.id()))
+        running = house.worker().sprint
+        assert running is not None
+        assert (running.halting, running.halting_now) == (True, False)
+        await house.send(Halt(id=house.id(), now=True))
+        assert (await house.fact(SprintEnded)).why == "its check was stopped"
+        assert await check.tells() == ENDED
+
+
+async def test_what_a_skipped_task_is_checked_by_is_ended(house: House, tmp_path: Path) -> None:
+    await house.hire()
+    with held_check(tmp_path) as check:
+        await sprint(house, "a", verifier=check.command)
+        assert await check.tells() == BEGUN
+        await house.send(SkipTask(id=house.id()))
+        ended = await house.fact(SprintEnded)
+        skipped = SprintOutcome(task="a", done=False, why="skipped")
+        assert (ended.how, ended.sprint.outcomes) == (HowSprintEnded.DONE, (skipped,))
+        assert await check.tells() == ENDED
+
+
 async def test_a_message_of_a_person_goes_between_two_tasks(house: House) -> None:
     await house.hire()
     house.agent.plays(Said(text="working"))
@@ -158,6 +203,40 @@ async def test_limits_of_cost_end_it(house: House) -> None:
     assert (ended.how, ended.why) == (HowSprintEnded.LIMIT, "$1.00 are spent")
     assert ended.sprint.outcomes == done("a", "b")
     assert ended.usage == Usage(input_tokens=20, output_tokens=10, cost_dollars=1.2)
+
+
+def used(tokens: int, window: int = 0) -> TurnEnded:
+    """The end of a turn after which so many tokens of the context are used."""
+    return TurnEnded(how=HowEnded.COMPLETED, usage=Usage(context_tokens=tokens, context_window=window))
+
+
+async def test_a_context_that_is_nearly_full_is_told_once_and_limits(house: House) -> None:
+    await house.hire()
+    for number, end in enumerate((used(79_999, 100_000), used(80_000, 100_000), used(85_000, 100_000), used(90_000))):
+        house.agent.plays(Said(text=f"turn {number}"), end)
+    await sprint(house, "a", "b", "c", "d", "e", limits=SprintLimits(context=90))
+    ended = await house.fact(SprintEnded)
+    assert (ended.how, ended.why) == (HowSprintEnded.LIMIT, "90 % of the context is used")
+    assert ended.sprint.outcomes == done("a", "b", "c", "d")
+    history = [event.fact for event in await house.history()]
+    (told,) = [fact.text for fact in history if isinstance(fact, Noted)]
+    assert "80 % of the context is used (80,000 of 100,000 tokens)" in told
+    assert "/sprint stop" in told
+    moved = [fact.sprint.at for fact in history if isinstance(fact, SprintMoved) and fact.sprint.warned]
+    assert min(moved) == 1, "not before the second task"
+
+
+async def test_the_context_window_is_learned_from_another_worker_of_the_same_model(house: House) -> None:
+    await house.hire()
+    house.agent.plays(Said(text="I know"), used(1, 1000))
+    await house.say("hello")
+    await house.fact(TurnEnded)
+    await house.hire("bob")
+    house.agent.plays(Said(text="I do not"), used(950))
+    await house.send(Sprint(id=house.id(), worker="bob", tasks=("a",)))
+    told = await house.fact(Noted, lambda event: event.worker == "bob")
+    assert told.text.startswith("95 % of the context is used")
+    assert (await house.fact(SprintEnded)).sprint.context == 95
 
 
 async def test_the_agents_own_plan_ends_when_it_says_so(house: House) -> None:
@@ -247,6 +326,7 @@ async def test_the_hooks_of_a_repository_are_not_run(tmp_path: Path) -> None:
         git(tmp_path, "init", "-q")
         git(tmp_path, "config", "user.name", "Ada")
         git(tmp_path, "config", "user.email", "ada@example.org")
+        (tmp_path / ".gitignore").write_text("test\ntmp\n")
         hook = tmp_path / ".git" / "hooks" / "pre-commit"
         hook.parent.mkdir(exist_ok=True)
         hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/pwned\n")

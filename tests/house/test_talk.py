@@ -290,7 +290,8 @@ async def test_a_wire_with_ids_is_given_it_again_and_takes_it_once(tmp_path: Pat
 
 
 async def test_the_tables_equal_the_journal_folded_from_zero(house: House) -> None:
-    from farhand.model.present import Present, fold
+    from farhand.model.present import Present
+    from farhand.model.present_fold import fold
 
     await house.hire("ann")
     await house.hire("bob")

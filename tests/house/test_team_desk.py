@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
@@ -13,8 +15,13 @@ from textual.pilot import Pilot
 
 from farhand.cli.remote_control import remote_control
 from farhand.cli.tui_team import TeamDesk
+from farhand.model.commands import Accepted, Command
+from farhand.model.errors import NodeUnreachable
 from farhand.model.facts import AskRaised, Said, Thought, ToolEnded, ToolStarted, TurnEnded
+from farhand.model.live_session import Role
+from farhand.model.ports import SessionFound
 from farhand.model.words import Choice, HowEnded, Sender
+from farhand.testing.desk import piloted
 from farhand.testing.house import SAFETY_SECONDS, House
 from farhand.tui.app import TerminalApp
 from farhand.tui.typed_session import TypedSession
@@ -36,9 +43,10 @@ class TeamScreen:
 
     async def until(self, true: Callable[[], bool]) -> None:
         """Waits until it is so."""
-        with anyio.fail_after(SAFETY_SECONDS):
+        with anyio.move_on_after(SAFETY_SECONDS):
             while not true():
                 await self.pilot.pause(0.01)
+        assert true(), f"the screen shows:\n{self.text()}"
 
     def text(self) -> str:
         """What the screen shows."""
@@ -50,14 +58,14 @@ class TeamScreen:
 
 
 @asynccontextmanager
-async def team_screen(house: House) -> AsyncIterator[TeamScreen]:
-    """The app over the house's hub."""
-    desk = TeamDesk(house.hub, Sender(via="tui"))
+async def team_screen(house: House, hub: Any = None) -> AsyncIterator[TeamScreen]:
+    """The app over the house's hub, or that one."""
+    desk = TeamDesk(hub or house.hub, Sender(via="tui"))
     await desk.open()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(desk.run)
         app = TerminalApp(desk, ready=desk.set_ready)
-        async with app.run_test(size=(120, 30)) as pilot:
+        async with piloted(app, size=(120, 30)) as pilot:
             yield TeamScreen(app, pilot, desk)
         tasks.cancel_scope.cancel()
 
@@ -133,8 +141,41 @@ async def test_programs_drive_the_worker_that_is_shown(house: House, tmp_path: P
                 "/relaunch",
                 "/quit",
                 "/mode yolo",
+                # What the agent's own program would take for an order, as `farhand remote` does not pass it on either.
+                "/ann /permissions",
+                "!touch pwned",
+                "# remember this",
             ):
                 assert (await outside.post("/message", json={"message": refused})).status_code == 403
+
+
+def _given(session: TypedSession, _: object) -> TypedSession:
+    return session
+
+
+async def test_a_program_without_a_key_permits_nothing_to_a_worker_that_is_not_shown(
+    house: House, tmp_path: Path
+) -> None:
+    await house.hire("bob")
+    await house.hire("ann")
+    house.agent.plays(AskRaised(ask="a1", question="Run: make all", choices=CHOICES, detail="make all"))
+    async with team_screen(house) as person:
+        await person.desk.select("ann")
+        await house.say("build", worker="bob")
+        await house.event(AskRaised)
+        for key in ("", "the terminal's own"):
+            typed = TypedSession(person.desk, may_allow=bool(key))
+            async with (
+                remote_control(partial(_given, typed), 0, tmp_path, key) as port,
+                httpx2.AsyncClient(
+                    base_url=f"http://127.0.0.1:{port}",
+                    headers={"Authorization": f"Bearer {key}"} if key else {},
+                    trust_env=False,
+                    timeout=SAFETY_SECONDS,
+                ) as outside,
+            ):
+                assert (await outside.post("/asks/a1", json={"choice": "allow"})).status_code == 404
+        assert (await house.hub.look()).workers["bob"].asks[0].settled is None
 
 
 async def test_an_empty_team_says_how_to_begin(house: House) -> None:
@@ -144,3 +185,86 @@ async def test_an_empty_team_says_how_to_begin(house: House) -> None:
         await person.until(lambda: person.desk.title == "ann")
         await person.type("hello")
         await person.see("answer to hello")
+
+
+async def test_a_conversation_of_the_nodes_machine_is_chosen_and_taken_up(house: House) -> None:
+    await house.hire("ann")
+    house.agent.conversations = [
+        SessionFound(id="aaaa-old", directory="/srv/shop", title="the shop", at=1.0, open=False),
+        SessionFound(id="bbbb-new", directory="/srv/garden", title="roses", at=2.0, open=True),
+    ]
+    async with team_screen(house) as person:
+        await person.type("/sessions")
+        await person.see("roses")
+        await person.see("open at the desk")
+        await person.pilot.press(*"shop", "enter")
+        await person.until(lambda: person.desk.title == "shop")
+        assert (await house.hub.look()).workers["shop"].session == "aaaa-old"
+        await person.type("hello")
+        await person.see("answer to hello")
+        # What a worker has is shown; what is open at a desk is taken over by a word of one's own, and by no Enter.
+        await person.pilot.press("ctrl+n")
+        await person.until(lambda: person.desk.title == "ann")
+        await person.type("/adopt")
+        await person.see("shop has it")
+        await person.pilot.press("down", "enter")
+        await person.until(lambda: person.desk.title == "shop")
+        await person.type("/sessions scripted /srv/garden")
+        await person.see("roses")
+        await person.pilot.press("enter")
+        await person.until(lambda: person.app.prompt.text == "/adopt scripted bbbb-new --anyway")
+        assert set((await house.hub.look()).workers) == {"ann", "shop"}
+
+
+class CutHub:
+    """The house's hub over a line that is cut once, behind what was sent and before the answer."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self.is_cut = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._house.hub, name)
+
+    async def send(self, command: Command, sender: Sender) -> Accepted:
+        accepted = await self._house.hub.send(command, sender)
+        if self.is_cut:
+            self.is_cut = False
+            raise NodeUnreachable("The node closed the connection.")
+        return accepted
+
+
+async def test_what_is_said_again_after_a_cut_is_said_once(house: House) -> None:
+    await house.hire("ann")
+    async with team_screen(house, CutHub(house)) as person:
+        await person.type("hello")
+        # It is there again, for nobody knows whether it was heard.
+        await person.until(lambda: person.app.prompt.text == "hello")
+        await person.pilot.press("enter")
+        await person.see("The node had that already")
+        await person.see("answer to hello")
+        await person.type("and now?")
+        await person.see("answer to and now?")
+        said = [one.text for one in person.desk.session.log.messages if one.role is Role.USER]
+    assert said == ["hello", "and now?"]
+
+
+async def test_a_program_follows_what_the_screen_shows(house: House, tmp_path: Path) -> None:
+    await house.hire("ann")
+    await house.hire("ben")
+    await house.say("to ann", worker="ann")
+    await house.event(TurnEnded)
+    async with team_screen(house) as person:
+        typed = TypedSession(person.desk, may_allow=False)
+        async with (
+            remote_control(lambda _: typed, 0, tmp_path) as port,
+            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=SAFETY_SECONDS) as outside,
+            outside.stream("GET", "/events") as response,
+        ):
+            lines = response.aiter_lines()
+            assert [await anext(lines), await anext(lines)][1].startswith('data: {"resume":"whole"')
+            await person.desk.select("ann")
+            told = ""
+            while "answer to to ann" not in told:
+                told += await anext(lines)
+            assert 'event: resumedata: {"resume":"gap"' in told

@@ -66,7 +66,10 @@ async def test_a_foreign_webhook_is_told_and_left_alone(tmp_path: Path, bot: Fak
         await telegram.house.hire()
         await bot.http.post(f"/bot{bot.token}/setWebhook", json={"url": "https://elsewhere.example/secret-path"})
         line = await told(telegram, "A webhook is set elsewhere")
-        assert line == "Telegram: A webhook is set elsewhere (elsewhere.example), so this node hears nothing."
+        assert line == (
+            "Telegram: A webhook is set elsewhere (elsewhere.example), so this node hears nothing. "
+            "If nobody needs it any more: farhand webhook delete"
+        )
         assert (await bot.standing()).webhook_url == "https://elsewhere.example/secret-path"
         await bot.http.post(f"/bot{bot.token}/deleteWebhook")
         await works(telegram)

@@ -33,10 +33,6 @@ TWO_MINUTES = 120
 SECRET = "a-secret-of-the-webhook"
 
 
-async def no_directory(_: str) -> Path | None:
-    return None
-
-
 class Receivers:
     """Telegram's receivers with a clock of the test's own, what they took, and what the manager was told."""
 
@@ -48,9 +44,7 @@ class Receivers:
         self.began = self.clock.now()
         # The poll's own limits are far away: what is tested is ours.
         files = SendableFiles(folder, folder, node=folder)
-        self.gateway = Gateway(
-            bot.token, bot.address, files=files, directory=no_directory, answer_seconds=600, poll_seconds=50
-        )
+        self.gateway = Gateway(bot.token, bot.address, files=files, answer_seconds=600, poll_seconds=50)
         stored = TelegramStored(folder)
         self.health = ChatHealth("Telegram", self.clock, self)
         self.webhook = WebhookReceiver(self.gateway, self, self.health, self.clock, stored, SECRET)

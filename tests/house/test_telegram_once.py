@@ -80,6 +80,7 @@ async def test_an_update_that_comes_again_acts_once_also_across_a_restart(
 async def test_the_same_update_twice_at_the_same_moment_acts_once(tmp_path: Path, bot: FakeBot) -> None:
     async with telegram_house(tmp_path, bot, public=True) as telegram:
         await telegram.house.hire()
+        await bot.until_calls(bool, "setWebhook")
         spoken = await telegram.manager.says("once")
         assert await bot.push(spoken.update_id, copies=8) == [200] * 8
         await telegram.manager.reads("answer to once")

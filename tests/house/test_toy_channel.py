@@ -12,7 +12,7 @@ import pytest
 from tests.house.pager_house import ROOT, pager_channels, post, read_screen
 from tests.house.toy_channels.pager.words import PagerLine
 
-from farhand import roster
+from farhand import manifests, roster
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.errors import SettingWrong
 from farhand.model.facts import AskRaised, AskSettled
@@ -43,7 +43,7 @@ async def test_it_is_one_folder_of_four_files() -> None:
 
 
 async def test_it_is_found_by_its_manifest_and_is_not_there_unless_it_is_set_up(tmp_path: Path) -> None:
-    assert roster.packages(ROOT, "channel") == ["pager"]
+    assert manifests.packages(ROOT, "channel") == ["pager"]
     async with open_house(tmp_path, channels=lambda context: roster.build_channels(context, ROOT)) as house:
         assert house.node.status()["channels"] == {}
     async with open_house(tmp_path, channels=pager_channels(tmp_path)) as house:
@@ -53,10 +53,14 @@ async def test_it_is_found_by_its_manifest_and_is_not_there_unless_it_is_set_up(
 
 async def test_a_channel_is_given_its_own_variables_alone() -> None:
     variables = {"PAGER_OWNER": "mo", "TELEGRAM_BOT_TOKEN": "1:x", "PATH": "/bin"}
-    assert roster.own_variables(roster.manifest(ROOT, "pager"), variables) == {"PAGER_OWNER": "mo"}
-    telegram = roster.manifest(roster.CHANNELS, "telegram")
-    assert roster.own_variables(telegram, variables) == {"TELEGRAM_BOT_TOKEN": "1:x"}
-    assert roster.channel_secrets() == ["TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET"]
+    assert manifests.own_variables(manifests.manifest(ROOT, "pager"), variables) == {"PAGER_OWNER": "mo"}
+    telegram = manifests.manifest(manifests.CHANNELS, "telegram")
+    assert manifests.own_variables(telegram, variables) == {"TELEGRAM_BOT_TOKEN": "1:x"}
+    secrets = manifests.channel_secrets()
+    assert [name for name in secrets if name.startswith("TELEGRAM_")] == [
+        "TELEGRAM_BOT_TOKEN",
+        "TELEGRAM_WEBHOOK_SECRET",
+    ]
 
 
 async def test_it_hears_and_answers_the_manager_and_nobody_else(tmp_path: Path) -> None:

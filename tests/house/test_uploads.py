@@ -109,6 +109,13 @@ async def test_a_device_can_only_leave_so_much_behind(phone: Api) -> None:
     assert (await _begin(phone, id="one-too-many"))["error"]["code"] == "upload_conflict"
 
 
+async def test_what_was_sent_whole_leaves_room_for_more(phone: Api) -> None:
+    for number in range(MOST_OF_ONE_DEVICE + 1):
+        name = f"upload-{number:04}"
+        assert "upload" in await _begin(phone, id=name), number
+        assert (await _put(phone, 0, b"0123456789", name))["upload"]["attachment"]
+
+
 def test_a_name_is_shown_without_what_hides_in_it() -> None:
     assert shown_name("../../x.txt") == "x.txt"
     assert shown_name("C:\\a\\b.png") == "b.png"

@@ -6,8 +6,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from farhand.channels.kit import overview
 from farhand.model.facts import Ended, Said, TurnEnded
-from farhand.model.words import HowEnded, Usage
+from farhand.model.words import HowEnded, Usage, UsageWindow
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House
 
@@ -30,6 +31,17 @@ async def _turn(house: House, worker: str, usage: Usage | None) -> None:
     house.agent.plays(Said(text="done"), TurnEnded(how=HowEnded.COMPLETED, usage=usage))
     said = await house.say("work", worker=worker)
     await house.event(TurnEnded, lambda event: event.turn == said.message, after=said.seq - 1)
+
+
+async def test_how_much_of_a_window_is_used_stays_known_until_it_is_told_anew(house: House) -> None:
+    window = UsageWindow(name="5h", used_percent=42.5, resets_at=1_800_000_000.0)
+    await house.hire("ann")
+    await _turn(house, "ann", Usage(input_tokens=10, windows=(window,)))
+    await _turn(house, "ann", Usage(input_tokens=5))
+    assert house.worker("ann").spent.total.windows == (window,)
+    told = {"name": "5h", "used_percent": 42.5, "resets_at": 1_800_000_000.0}
+    assert (await _usage(house)).json()["windows"] == {"ann": [told]}
+    assert overview.usage(await house.hub.look()).endswith("ann: 15 tokens in, 0 out; limits used: 5h 42 %")
 
 
 async def test_what_was_used_is_added_up_by_day_and_worker(house: House) -> None:

@@ -79,6 +79,23 @@ async def test_nothing_outside_no_link_and_no_secret_is_shown(phone: Api, folder
     assert await phone.error(f"{ANN}/tree", path="linked") == "not_in_folder"
 
 
+async def test_nothing_of_the_node_is_shown_that_lies_in_a_workers_folder(house: House, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "new.txt").write_text("shown\n")
+    (tmp_path / "way").symlink_to(house.node.settings.folder)
+    await hired_in(house, tmp_path)
+    own, key = house.node.settings.folder.name, house.node.settings.key.read_text()
+    async with api(house) as phone:
+        for path in (f"{own}/key", f"{own}/farhand.db", "way/key"):
+            for raw in ("", "1"):
+                assert await phone.error(f"{ANN}/file", path=path, raw=raw) == "not_in_folder"
+        assert await phone.error(f"{ANN}/tree", path=own) == "not_in_folder"
+        diff = (await phone.get(f"{ANN}/diff"))["diff"]
+    assert "new.txt" in [one["path"] for one in diff["files"]]
+    assert not [one["path"] for one in diff["files"] if one["path"].startswith(f"{own}/")]
+    assert key not in diff["patch"]
+
+
 async def test_odd_things_in_a_folder_do_no_harm(phone: Api, folder: Path) -> None:
     subprocess.run(["mkfifo", folder / "pipe"], check=True)
     assert await phone.error(f"{ANN}/file", path="pipe") == "not_in_folder"
@@ -129,6 +146,33 @@ async def test_status_commits_and_diffs(phone: Api, folder: Path) -> None:
     assert between["patch"] == of_commit["patch"]
     for wrong in ("--output=/tmp/x", "main", "HEAD^{/x}", "-p"):
         assert await phone.error(f"{ANN}/diff", commit=wrong) == "bad_input"
+
+
+async def test_no_secret_comes_with_a_file_that_became_a_folder_or_got_another_name(phone: Api, folder: Path) -> None:
+    def commit() -> None:
+        git(folder, "add", "-fA")
+        git(folder, "commit", "-qm", "next")
+
+    (folder / "settings").write_text("plain\n")
+    commit()
+    (folder / "settings").unlink()
+    (folder / "settings").mkdir()
+    lines = "".join(f"LINE_{number}=harmless\n" for number in range(20))
+    (folder / "settings" / ".env").write_text(f"{lines}TOKEN=hunter2\n")
+    (folder / "settings" / "x.txt").write_text("shown\n")
+    commit()
+    patch = (await phone.get(f"{ANN}/diff", commit="HEAD"))["diff"]["patch"]
+    assert "+shown" in patch
+    assert "hunter2" not in patch
+    # Git takes it for the same file, and would show what was taken out of it.
+    (folder / "settings" / ".env").rename(folder / "example.txt")
+    (folder / "example.txt").write_text(f"{lines}TOKEN=yours\n")
+    (folder / "settings" / "x.txt").write_text("shown again\n")
+    commit()
+    diff = (await phone.get(f"{ANN}/diff", commit="HEAD"))["diff"]
+    assert "+shown again" in diff["patch"]
+    assert "hunter2" not in diff["patch"]
+    assert "example.txt" in {one["path"] for one in diff["files"]}
 
 
 async def test_a_worker_in_a_part_of_a_repository_sees_that_part(house: House, phone: Api, folder: Path) -> None:

@@ -87,6 +87,19 @@ class ForeignScript:
         """What the agent said."""
         return [str(one["text"]) for one in self._read(self._outbox)]
 
+    def fills(self, count: int) -> None:
+        """A script that forgets nothing: so many more messages in both files, read and sent long since."""
+        for path, done in ((self._inbox, "read"), (self._outbox, "sent")):
+            old = [
+                {"id": f"old_{n}", "timestamp": "2126-01-01T00:00:00Z", "from": "x", "text": f"old {n}", done: True}
+                for n in range(count)
+            ]
+            path.write_text(json.dumps({"messages": [*old, *({**one, done: True} for one in self._read(path))]}))
+
+    def longest(self) -> int:
+        """How many messages the fuller one of the files has."""
+        return max(len(self._read(self._inbox)), len(self._read(self._outbox)))
+
     async def hears(self, *texts: str) -> None:
         """Returns when the outbox holds exactly these."""
         await wait(self.heard, lambda heard: heard == list(texts), " / ".join(texts))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from farhand.testing.models.script import Hold, ModelScript, ScriptedReply, ScriptedText, say
+from farhand.testing.models.script import Failure, Hold, ModelScript, ScriptedReply, ScriptedText, say
 from farhand.testing.phone import Phone
 
 FIRST, SECOND = "the first half ", "and the second half"
@@ -50,10 +50,17 @@ class ScriptedPhoneModel:
 
     allow, deny, goes_on = "Allow once", "Deny", True
 
-    def __init__(self, model: AskedModel, project: Path, touch: Callable[[str], ScriptedReply]) -> None:
+    def __init__(
+        self,
+        model: AskedModel,
+        project: Path,
+        touch: Callable[[str], ScriptedReply],
+        limit: Failure | None = None,
+    ) -> None:
         self._model = model
         self._project = project
         self._touch = touch
+        self._limit = limit
 
     def touches(self, name: str, then: str) -> Path:
         self._model.script.conversation(f"zz-{name}", self._touch(f"{name}.txt"), say(then))
@@ -66,6 +73,10 @@ class ScriptedPhoneModel:
         halves = ScriptedReply((ScriptedText(FIRST), Hold(marker), ScriptedText(SECOND)))
         self._model.script.conversation(marker, halves)
         return lambda: self._model.script.release(marker)
+
+    def limits(self, marker: str, text: str) -> None:
+        assert self._limit is not None
+        self._model.script.conversation(marker, self._limit, say(text))
 
     async def asked(self, marker: str) -> None:
         await self._model.asked(marker)

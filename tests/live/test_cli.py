@@ -87,7 +87,7 @@ def test_the_same_id_twice_is_one_message(lived_in: Home) -> None:
         (["say", "-w", "nobody", "hi"], 1, "error: No worker called 'nobody'. The team: demo."),
         (["say", " "], 2, "error: There is nothing in that message."),
         (["hire", "status"], 2, 'error: Cannot use "status" - reserved command. Choose another name.'),
-        (["hire", "ann", "--backend", "claud"], 1, "error: No backend called 'claud'. Known: claude, "),
+        (["hire", "ann", "--backend", "claud"], 1, "error: No backend called 'claud'. Known: bridge, claude, codex, "),
         (["answer", "a", "yes"], 1, "error: No question with the id 'a' is known."),
     ],
 )
@@ -214,3 +214,19 @@ def test_a_hangup_that_was_to_be_ignored_is(home: Home) -> None:
     node.send_signal(signal.SIGTERM)
     assert node.wait(SAFETY_SECONDS) == 0
     assert b"SIGHUP" not in (home.folder / "test.log").read_bytes()
+
+
+def test_an_agent_at_the_desk_is_attached_as_a_worker(lived_in: Home) -> None:
+    """The hooks are installed and the worker is hired by one command; done twice, it says so and changes nothing."""
+    project = lived_in.folder / "My Shop"
+    project.mkdir()
+    attach = ("bridge", "attach", "--node", "test", "--project", str(project))
+    told = lived_in.farhand(*attach)
+    assert (told.returncode, told.stdout.splitlines()[-1]) == (0, "my-shop is hired."), told.stderr
+    assert "BeforeAgent" in (project / ".gemini/settings.json").read_text()
+    again = lived_in.farhand(*attach)
+    assert again.returncode == 1
+    assert "my-shop" in again.stderr
+    assert lived_in.farhand("say", "--node", "test", "--worker", "my-shop", "hello").returncode == 0
+    ended = lived_in.farhand("end", "--node", "test", "my-shop")
+    assert ended.returncode == 0, ended.stderr

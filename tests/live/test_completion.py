@@ -1,10 +1,17 @@
 """Completion in the shells that are here: what is offered comes from the parsers."""
 
+import os
+import pty
+import select
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
+from tests.live.nodes import SAFETY_SECONDS
 
 from farhand.cli.completion import SHELLS
 from farhand.cli.main import COMMANDS
@@ -38,3 +45,51 @@ def test_every_shell_has_every_command(shell: str) -> None:
     assert all(name in told for name in COMMANDS)
     if shutil.which(shell):
         assert subprocess.run([shell, "-n"], input=told, text=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not here")
+@pytest.mark.parametrize(
+    ("typed", "whole"),
+    [("farhand rest", "restart"), ("farhand stop --keep", "--keep-workers"), ("farhand hook un", "uninstall")],
+)
+def test_zsh_completes_at_its_own_prompt(tmp_path: Path, typed: str, whole: str) -> None:
+    (tmp_path / "_farhand").write_text(script("zsh"))
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ |= {"TERM": "xterm", "HOME": str(tmp_path)}
+        os.execlp("zsh", "zsh", "-f")
+    prepare = (
+        f"PS1=; autoload -Uz compinit; compinit -u -d {tmp_path}/kept; source {tmp_path}/_farhand; print ready$((1))\n"
+    )
+    try:
+        os.write(terminal, prepare.encode())
+        read_until(terminal, "ready1")
+        os.write(terminal, f"{typed}\t".encode())
+        read_until(terminal, whole)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(terminal)
+
+
+def read_until(terminal: int, wanted: str) -> str:
+    """What the terminal shows, up to what is waited for; without it, all that came before the safety net."""
+    shown, deadline = "", time.monotonic() + SAFETY_SECONDS
+    while wanted not in shown:
+        assert time.monotonic() < deadline, shown
+        if select.select([terminal], [], [], 0.5)[0]:
+            shown += os.read(terminal, 65536).decode(errors="replace")
+        assert "unrecognized" not in shown, shown
+    return shown
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not here")
+def test_fish_offers_commands_their_flags_and_their_words() -> None:
+    for typed, whole in (
+        ("farhand rest", "restart"),
+        ("farhand stop --keep", "--keep-workers"),
+        ("farhand hook un", "uninstall"),
+    ):
+        ask = f"{script('fish')}\ncomplete -C '{typed}'\n"
+        done = subprocess.run(["fish", "--no-config"], input=ask, capture_output=True, text=True, check=True)
+        assert [line.split("\t")[0] for line in done.stdout.splitlines()] == [whole]

@@ -19,7 +19,7 @@ from farhand.model.errors import AgentGone, DriverError
 from farhand.model.facts import Fact
 from farhand.model.ports import Change, Heard, Link, NotTaken, Settle, Stop, Taken
 from farhand.model.present import Ask, Worker
-from farhand.model.words import AskId, HowEnded, HowSettled
+from farhand.model.words import AskId, AskKind, HowEnded, HowSettled
 from farhand.sandbox.folder import Folder
 from farhand.sandbox.holders import LocalHolders
 
@@ -80,6 +80,7 @@ def answer(ask: AskId, choice: str, note: str = "") -> Settle:
         ("tool", facts.ToolStarted, "in my folder"),
         ("image", facts.Showed, "the sea is the hard part"),
         ("long", facts.Said, "1. This paragraph"),
+        ("diff", facts.ToolStarted, "I have changed lighthouse.py"),
         ("fix the door", facts.Said, "You said: “fix the door”"),
     ],
 )
@@ -137,6 +138,35 @@ async def test_a_choice_is_heeded(tmp_path: Path) -> None:
         assert isinstance(raised, facts.AskRaised)
         await link.perform(answer(raised.ask, "tea"))
         assert "Four minutes" in text_of([one.fact for one in await until(link, facts.TurnEnded)])
+
+
+@pytest.mark.parametrize(("choice", "changed"), [("go", True), ("no", False), ("", False)])
+async def test_a_plan_is_kept_to_only_when_it_is_liked(tmp_path: Path, choice: str, changed: bool) -> None:
+    async with running(demo(tmp_path), worker(tmp_path)) as link:
+        await link.perform(deliver("p", "plan"))
+        raised = (await until(link, facts.AskRaised))[-1].fact
+        assert isinstance(raised, facts.AskRaised)
+        assert raised.about is AskKind.PLAN
+        await link.perform(answer(raised.ask, choice, "shorter"))
+        found = [one.fact for one in await until(link, facts.TurnEnded)]
+    assert (tmp_path / "lighthouse.py").exists() is changed
+    assert changed or "shorter" in text_of(found)
+
+
+async def test_a_questionnaire_is_answered_in_any_order(tmp_path: Path) -> None:
+    async with running(demo(tmp_path), worker(tmp_path)) as link:
+        await link.perform(deliver("p", "questions"))
+        # What was heard is heard again from the same place: the first may have come alone.
+        found_asks: dict[str, facts.AskRaised] = {}
+        while len(found_asks) < 2:
+            heard = [one.fact for one in await until(link, facts.AskRaised)]
+            found_asks |= {fact.ask: fact for fact in heard if isinstance(fact, facts.AskRaised)}
+        asks = list(found_asks.values())
+        assert [ask.several for ask in asks] == [True, False]
+        await link.perform(answer(asks[1].ask, "dusk"))
+        await link.perform(answer(asks[0].ask, "petrel,tern"))
+        found = [one.fact for one in await until(link, facts.TurnEnded)]
+    assert text_of(found) == "I greet Petrel and Tern, at dusk."
 
 
 async def test_a_slow_turn_can_be_stopped(tmp_path: Path) -> None:

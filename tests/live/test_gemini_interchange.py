@@ -245,6 +245,34 @@ async def test_the_cli_resumes_a_fork_that_was_named(house: House) -> None:
     assert "still there?" not in str(house.fake.last["contents"])
 
 
+async def test_a_session_of_the_clis_is_forked_and_named_and_all_go_on(house: House) -> None:
+    house.fake.expect(
+        calls("read_file", {"file_path": "a.txt"}, text="I read."),
+        says("Hello."),
+        says("In the fork."),
+        says("In the fork, too."),
+        says("In the first."),
+        says("At home."),
+    )
+    first = (await house.gemini("-p", "what is in a.txt?"))[0]["session_id"]
+    agent = house.agent()
+    agent.rename_session(first, "The first")
+    fork = await agent.fork_session(first)
+    agent.rename_session(fork.id, "The fork")
+    assert (await fork.send("ours in the fork")).text == "In the fork."
+    await house.gemini("--resume", fork.id, "-p", "theirs in the fork")
+    begun = ["what is in a.txt?", "I read.", "", "Hello."]
+    in_the_fork = [*begun, "ours in the fork", "In the fork.", "theirs in the fork"]
+    assert [text for _, text, _, _ in shape(house.fake.last["contents"])] == in_the_fork
+    await house.gemini("--resume", first, "-p", "theirs in the first")
+    assert [text for _, text, _, _ in shape(house.fake.last["contents"])] == [*begun, "theirs in the first"]
+    back = await agent.resume_session(first)
+    assert (await back.send("ours in the first")).text == "At home."
+    in_the_first = [*begun, "theirs in the first", "In the first.", "ours in the first"]
+    assert [text for _, text, _, _ in shape(house.fake.last["contents"])] == in_the_first
+    assert {info.id: info.name for info in agent.sessions()} == {first: "The first", fork.id: "The fork"}
+
+
 async def test_the_cli_lists_our_session(house: House) -> None:
     house.fake.expect(says("Hello."))
     house.fake.expect(says("A greeting"), prompt="Summary (max 80 chars)")

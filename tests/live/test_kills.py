@@ -14,9 +14,11 @@ import pytest
 
 from farhand.client.door import SocketHub
 from farhand.model import road
-from farhand.model.commands import Hire, Say
+from farhand.model.commands import Command, Hire, Say
 from farhand.model.errors import NodeError
-from farhand.model.present import Present, fold
+from farhand.model.facts import Event, Fact
+from farhand.model.present import Present
+from farhand.model.present_fold import fold
 from farhand.model.wire import decode_event
 from farhand.model.words import Receipt, Sender
 from farhand.sandbox.holders import LocalHolders
@@ -64,7 +66,7 @@ class World:
             except NodeError:
                 await anyio.sleep(0.01)
 
-    async def send(self, *commands: Hire | Say) -> None:
+    async def send(self, *commands: Command) -> None:
         """As a channel does: each again and again with the same id, until the node says that it has it."""
         waiting = list(commands)
         while waiting:
@@ -75,6 +77,25 @@ class World:
                         del waiting[0]
             except NodeError:
                 await anyio.sleep(0.01)
+
+    async def events_until(self, fact: type[Fact]) -> list[Event]:
+        """Everything up to the first fact of that kind."""
+        found: list[Event] = []
+        async with self.hub() as hub:
+            async for event in hub.watch(after=0):
+                found.append(event)
+                if isinstance(event.fact, fact):
+                    return found
+        raise AssertionError("the journal came to an end")
+
+    async def end(self) -> None:
+        """Leaves nothing behind."""
+        if self.process and self.process.returncode is None:
+            self.process.kill()
+            await self.process.wait()
+        holders = LocalHolders(self.folder / "test" / "holders")
+        for name in await holders.names():
+            await holders.forget(name)
 
 
 def plan(seed: int) -> list[str]:
@@ -99,12 +120,7 @@ def messages(worker: str, first: int, count: int) -> list[Say]:
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     made = World(tmp_path)
     yield made
-    if made.process and made.process.returncode is None:
-        made.process.kill()
-        await made.process.wait()
-    holders = LocalHolders(tmp_path / "test" / "holders")
-    for name in await holders.names():
-        await holders.forget(name)
+    await made.end()
 
 
 @pytest.mark.parametrize("seed", [20261115])

@@ -8,17 +8,19 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio.to_thread
 import pytest
 from tests.live.nodes import SAFETY_SECONDS, Home
 from tests.spec.promises import promise
 
 from farhand.cli.node_choice import running_nodes
+from farhand.testing.telegram import FakeBot
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
     """A home without any node."""
-    made = Home(tmp_path)
+    made = Home(tmp_path, TELEGRAM_API_URL="http://127.0.0.1:9")
     yield made
     made.farhand("stop", "--all", "--force")
     made.end_agents()
@@ -37,20 +39,63 @@ def files(home: Home) -> dict[str, str]:
 CASES: list[tuple[str, dict[str, str], int, str, str]] = [
     ("run --headless", {}, 3, "TELEGRAM_BOT_TOKEN not set", "farhand run --no-telegram --demo"),
     ("webhook info", {}, 3, "TELEGRAM_BOT_TOKEN not set", "@BotFather"),
+    ("webhook info", {"TELEGRAM_BOT_TOKEN": "hello"}, 3, "TELEGRAM_BOT_TOKEN is no bot token", "@BotFather"),
+    ("run --headless", {"TELEGRAM_BOT_TOKEN": "hello"}, 3, "TELEGRAM_BOT_TOKEN is no bot token", "@BotFather"),
+    (
+        "webhook info",
+        {"TELEGRAM_BOT_TOKEN": "1:a"},
+        1,
+        "Telegram cannot be reached: Connection refused",
+        "is this machine on the network?",
+    ),
     ("run --headless", {"TELEGRAM_BOT_TOKEN": "1:a", "PATH": "{empty}"}, 4, "tmux not installed", "brew install tmux"),
-    ("run --headless --no-telegram -p many", {}, 2, "A port is a number from 0 to 65535, not 'many'.", ""),
+    (
+        "run --headless --no-telegram -p many",
+        {},
+        2,
+        "A port is a number from 0 to 65535",
+        "0 takes one that is free",
+    ),
     ("run --headless --no-telegram -n !!!", {}, 2, "Invalid node name: !!!", ""),
     ("walk", {}, 2, "Unknown command: walk", "farhand --help"),
+    ("satus", {}, 2, "Unknown command: satus", "did you mean: farhand status?"),
+    ("team", {}, 2, "Unknown command: team", "did you mean: farhand status?"),
     ("run --fast", {}, 2, "Unknown flag: --fast", "farhand run --help"),
+    ("run --no-telegrm", {}, 2, "Unknown flag: --no-telegrm", "did you mean: --no-telegram?"),
+    ("--no-tunel run", {}, 2, "Unknown flag: --no-tunel", "did you mean: --no-tunnel?"),
+    ("hook", {}, 2, "Missing: one of install, uninstall, status, test", "farhand hook --help"),
+    ("hook instal", {}, 2, "'instal' is none of install, uninstall, status, test", "farhand hook --help"),
     ("--fast run", {}, 2, "Unknown flag: --fast", "farhand --help"),
-    ("run --env-file {home}/none", {}, 2, "The env file {home}/none cannot be read: No such file or directory.", ""),
-    ("run --env-file {broken}", {}, 2, "Line 1 of {broken} is not NAME=value.", ""),
-    ("hook install --settings {settings}", {}, 2, "{settings} is not valid JSON", ""),
+    (
+        "run --env-file {home}/none",
+        {},
+        2,
+        "The env file {home}/none cannot be read",
+        "leave --env-file out",
+    ),
+    ("run --env-file {broken}", {}, 2, "Line 1 of {broken} is not NAME=value.", "begins with #"),
+    ("hook install --settings {settings}", {}, 2, "{settings} is not valid JSON", "--settings"),
     ("hook install --adapter demo", {}, 1, "No backend called 'demo'.", ""),
     ("say hello", {}, 1, "Node 'prod' is not running.", "farhand run --node prod"),
-    ("stop -n dev", {}, 1, "Node 'dev' is not running.", "farhand run --node dev"),
+    ("stop -n dev", {}, 1, "Node 'dev' is not running.", "farhand status --all"),
+    ("hire ann --backend demo --dir {home}/none", {}, 2, "There is no folder {home}/none.", "mkdir -p /"),
+    ("hire ann --backend demo --dir {broken}", {}, 2, "{broken} is not a folder.", "--dir"),
+    ("chat --url https://node.example", {}, 2, "FARHAND_NODE_KEY must have the key", "docs/how-to/devices.md"),
+    (
+        "say --url http://127.0.0.1:9 hi",
+        {"FARHAND_NODE_KEY": "x"},
+        1,
+        "http://127.0.0.1:9 does not answer",
+        "is the node running there",
+    ),
     ("logs", {}, 1, "Node 'prod' has no log yet.", "farhand run --node prod"),
-    ("run --no-telegram", {"FARHAND_HOME": "{home}/closed"}, 1, "{home}/closed/nodes/prod cannot be used", ""),
+    (
+        "run --no-telegram",
+        {"FARHAND_HOME": "{home}/closed"},
+        1,
+        "{home}/closed/nodes/",
+        "FARHAND_HOME",
+    ),
     (
         "run --no-telegram",
         {"SANDBOX_ENABLED": "1", "PATH": "{empty}"},
@@ -90,6 +135,85 @@ def test_one_sentence_what_to_do_and_the_right_exit_code(
     assert hint in "\n".join(lines[1:])
     assert "Traceback" not in told.stderr + told.stdout
     assert told.stdout == ""
+
+
+def without_rights(home: Home, *words: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command as somebody who may not pass over a file's mode, which root may."""
+    drop = ["setpriv", "--bounding-set=-all", "--no-new-privs"] if os.getuid() == 0 else []
+    return subprocess.run(
+        [*drop, *home.command(*words)],
+        cwd=home.folder,
+        env=home.environment,
+        capture_output=True,
+        text=True,
+        timeout=SAFETY_SECONDS,
+        check=False,
+    )
+
+
+CLOSED = [
+    (words, f"{{closed}}/nodes/prod{file} cannot be used: Permission denied.", 1, "FARHAND_HOME")
+    for words, file in (("run --no-telegram", "/env"), ("status", "/env"), ("say hi", "/env"), ("clean", "/env"))
+]
+RIGHTS = [
+    *CLOSED,
+    ("run --env-file {secret}", "The env file {secret} cannot be read: Permission denied.", 2, "--env-file"),
+    ("hook install --settings {kept}/settings.json", "{kept}/hooks cannot be used: Permission denied.", 1, ""),
+]
+
+
+@promise("cli.54")
+@pytest.mark.parametrize(("words", "sentence", "code", "hint"), RIGHTS, ids=[one[0] for one in RIGHTS])
+def test_what_one_may_not_do_is_told_in_a_sentence(home: Home, words: str, sentence: str, code: int, hint: str) -> None:
+    places = {name: home.folder / name for name in ("closed", "secret", "kept")}
+    places["closed"].mkdir(mode=0)
+    places["kept"].mkdir(mode=0o500)
+    places["secret"].touch(mode=0)
+    if "{" not in words:
+        home.environment["FARHAND_HOME"] = str(places["closed"])
+    told = without_rights(home, *words.format(**places).split())
+    places["closed"].chmod(0o700)
+    lines = told.stderr.splitlines()
+    assert (told.returncode, lines[0]) == (code, f"error: {sentence.format(**places)}"), told.stderr
+    assert hint in "\n".join(lines[1:])
+
+
+FIRST_FREE = Path("/proc/sys/net/ipv4/ip_unprivileged_port_start")
+
+
+@pytest.mark.skipif(
+    not FIRST_FREE.exists() or int(FIRST_FREE.read_text()) <= 80, reason="anybody may have port 80 here"
+)
+def test_a_port_for_which_one_has_no_rights_is_not_called_taken(home: Home) -> None:
+    told = without_rights(home, "run", "--headless", "--no-telegram", "-p", "80")
+    lines = [line for line in told.stderr.splitlines() if line.startswith(("error: ", "→ "))]
+    assert (told.returncode, lines) == (
+        1,
+        [
+            "error: Port 80 of 127.0.0.1 cannot be used: Permission denied",
+            "→ below 1024 a port needs more rights: --port 8080",
+        ],
+    ), told.stderr
+
+
+def test_an_address_that_is_not_this_machines_is_not_called_taken(home: Home) -> None:
+    home.environment["FARHAND_HOST"] = "192.0.2.1"
+    told = home.farhand("run", "--headless", "--no-telegram", "-p", "0")
+    lines = [line for line in told.stderr.splitlines() if line.startswith(("error: ", "→ "))]
+    assert (told.returncode, lines[1]) == (1, "→ FARHAND_HOST says on which address of this machine the node listens")
+    assert lines[0] == "error: Port 0 of 192.0.2.1 cannot be used: Cannot assign requested address"
+
+
+@pytest.mark.anyio
+async def test_a_token_that_telegram_refuses_starts_no_new_node(home: Home, bot: FakeBot) -> None:
+    home.environment |= {"TELEGRAM_API_URL": bot.address, "TELEGRAM_BOT_TOKEN": "1:no"}
+    for words in (("run", "--headless", "-p", "0"), ("run", "--detach", "-p", "0")):
+        told = await anyio.to_thread.run_sync(home.farhand, *words)
+        lines = told.stderr.splitlines()
+        assert (told.returncode, lines[0]) == (3, "error: Telegram refuses the bot token."), told.stderr
+        assert "@BotFather" in lines[1]
+        assert told.stdout == ""
+    assert not (home.node_folder("prod") / "farhand.db").exists()
 
 
 @promise("cli.21", "cli.53")

@@ -19,9 +19,11 @@ def test_what_is_handed_out_in_one_piece() -> None:
     assert work_unit("tests/house/test_talk.py::test_one") == "tests/house/test_talk.py::test_one"
 
 
-def test_whatever_a_conftest_makes_once_is_made_for_the_whole_run() -> None:
-    # Only what its own file says is seen: a fixture of a module elsewhere would be made again and again.
-    shared = [file for file in (ROOT / "tests").rglob("*.py") if not file.name.startswith("test_")]
+def test_whatever_is_made_once_is_seen_where_it_counts() -> None:
+    # Only what a test's file or the conftest beside it says is seen: a fixture elsewhere would be made again and again.
+    above = [ROOT / "tests" / name / "conftest.py" for name in (".", "live", "house", "spec", "contract")]
+    others = [file for file in (ROOT / "tests").rglob("*.py") if not file.name.startswith(("test_", "conftest"))]
+    shared = [*others, *(file for file in above if file.is_file())]
     assert not list(filter(shares, shared))
 
 

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,9 @@ pytestmark = pytest.mark.anyio
 OWN = '''
 from pathlib import Path
 
-from farhand.sdk import Agent, tool
+import os
+
+from farhand.sdk import Agent, deny, extension, subagent, tool
 
 
 @tool
@@ -33,7 +36,26 @@ def deploy(place: str) -> str:
     return "VERSION"
 
 
-agent = Agent(tools=[deploy], instructions="You deploy.", builtin_tools=False)
+@tool(kind="read")
+def crash() -> str:
+    """Takes the whole process with it."""
+    os._exit(3)
+
+
+@tool(kind="read")
+def secret() -> str:
+    """Tells a secret."""
+    return "a secret"
+
+
+agent = Agent(
+    tools=[deploy, crash, secret],
+    policies=[deny("secret")],
+    instructions="You deploy.",
+    builtin_tools=False,
+    subagents=[subagent(name="helper", description="Helps.", instructions="You help.")],
+    extensions=[extension(name="rounds", commands={"tour": "Deploy to {{args}}, please."})],
+)
 '''
 
 
@@ -84,6 +106,18 @@ async def permission(telegram: TelegramHouse) -> ShownMessage:
     return found
 
 
+@asynccontextmanager
+async def on_the_phone(tmp_path: Path, bot: FakeBot, driver: NativeDriver) -> AsyncIterator[TelegramHouse]:
+    """A node with native workers, whose manager is on the phone; nothing of it is left."""
+    try:
+        async with telegram_house(tmp_path, bot, drivers={"native": driver}) as telegram:
+            yield telegram
+    finally:
+        holders = LocalHolders(tmp_path / "holders")
+        for name in await holders.names():
+            await holders.forget(name)
+
+
 async def test_hired_from_the_phone_asked_killed_and_resumed(
     tmp_path: Path, bot: FakeBot, driver: NativeDriver, fake: FakeGemini, project: Path
 ) -> None:
@@ -93,32 +127,77 @@ async def test_hired_from_the_phone_asked_killed_and_resumed(
         calls("deploy", {"place": "away"}),
         says("There, too."),
     )
-    try:
-        async with telegram_house(tmp_path, bot, drivers={"native": driver}) as telegram:
-            await telegram.manager.says(f"/hire ann --agent mine:agent --ask --dir {project}")
-            await telegram.house.fact(facts.SessionKnown)
-            session = telegram.house.worker("ann").session
-            await telegram.manager.says("deploy it")
-            asked = await permission(telegram)
-            assert not (project / "deployed.txt").exists()
-            await telegram.manager.taps(asked, "Allow once")
-            await telegram.manager.reads("It is deployed.")
-            assert fake.last["contents"][-1]["parts"][0]["functionResponse"]["response"]["output"] == "first"
-            # A kill costs this worker alone; the next life has the session, and the code as it is now.
-            (project / "mine.py").write_text(OWN.replace("VERSION", "second"))
-            os.kill(child_of(tmp_path / "holders", telegram), 9)
-            await telegram.house.fact(facts.WentOffline)
-            await telegram.manager.says("/relaunch ann")
-            await telegram.manager.says("and away")
-            asked = await permission(telegram)
-            await telegram.manager.taps(asked, "Allow once")
-            await telegram.manager.reads("There, too.")
-            assert telegram.house.worker("ann").session == session
-            await telegram.house.end("ann")
-            await telegram.house.fact(facts.Ended)
-    finally:
-        holders = LocalHolders(tmp_path / "holders")
-        for name in await holders.names():
-            await holders.forget(name)
+    async with on_the_phone(tmp_path, bot, driver) as telegram:
+        await telegram.manager.says(f"/hire ann --agent mine:agent --ask --dir {project}")
+        await telegram.house.fact(facts.SessionKnown)
+        session = telegram.house.worker("ann").session
+        await telegram.manager.says("deploy it")
+        asked = await permission(telegram)
+        assert not (project / "deployed.txt").exists()
+        await telegram.manager.taps(asked, "Allow once")
+        await telegram.manager.reads("It is deployed.")
+        assert fake.last["contents"][-1]["parts"][0]["functionResponse"]["response"]["output"] == "first"
+        # A kill costs this worker alone; the next life has the session, and the code as it is now.
+        (project / "mine.py").write_text(OWN.replace("VERSION", "second"))
+        os.kill(child_of(tmp_path / "holders", telegram), 9)
+        await telegram.house.fact(facts.WentOffline)
+        await telegram.manager.says("/relaunch ann")
+        await telegram.manager.says("and away")
+        asked = await permission(telegram)
+        await telegram.manager.taps(asked, "Allow once")
+        await telegram.manager.reads("There, too.")
+        assert telegram.house.worker("ann").session == session
+        await telegram.house.end("ann")
+        await telegram.house.fact(facts.Ended)
     assert (project / "deployed.txt").read_text() == "home\naway\n"
     assert fake.last["contents"][-1]["parts"][0]["functionResponse"]["response"]["output"] == "second"
+
+
+async def test_killed_while_it_asks_it_asks_again_and_nothing_runs_twice(
+    tmp_path: Path, bot: FakeBot, driver: NativeDriver, fake: FakeGemini, project: Path
+) -> None:
+    fake.expect(calls("deploy", {"place": "home"}), says("It is deployed."))
+    async with on_the_phone(tmp_path, bot, driver) as telegram:
+        await telegram.manager.says(f"/hire ann --agent mine:agent --ask --dir {project}")
+        await telegram.manager.says("deploy it")
+        await permission(telegram)
+        os.kill(child_of(tmp_path / "holders", telegram), 9)
+        await telegram.house.fact(facts.WentOffline)
+        # Nobody waits for an answer to this one any more.
+        await telegram.manager.sees(lambda chat: not any("Allow once" in one.labels for one in chat))
+        await telegram.manager.says("/relaunch ann")
+        await telegram.manager.says("go on")
+        asked = await permission(telegram)
+        assert not (project / "deployed.txt").exists()
+        await telegram.manager.taps(asked, "Allow once")
+        await telegram.manager.reads("It is deployed.")
+    assert (project / "deployed.txt").read_text() == "home\n"
+
+
+async def test_its_command_its_subagent_and_its_rules_hold_and_a_crash_costs_it_alone(
+    tmp_path: Path, bot: FakeBot, driver: NativeDriver, fake: FakeGemini, project: Path
+) -> None:
+    fake.expect(
+        calls("secret", {}),
+        calls("invoke_agent", {"agent_name": "helper", "prompt": "be helpful"}),
+        says("The tour is done."),
+        prompt="Deploy to Rome, please.",
+    )
+    fake.expect(calls("deploy", {"place": "Rome"}), says("I did."), prompt="be helpful")
+    fake.expect(calls("crash", {}), prompt="now crash")
+    fake.expect(says("Bob is well."), prompt="how are you?")
+    async with on_the_phone(tmp_path, bot, driver) as telegram:
+        await telegram.manager.says(f"/hire bob --agent mine:agent --ask --dir {project}")
+        await telegram.manager.says(f"/hire ann --agent mine:agent --ask --dir {project}")
+        await telegram.manager.says("/focus ann")
+        await telegram.manager.says("/tour Rome")
+        asked = await permission(telegram)
+        assert "helper: Use deploy" in asked.text
+        await telegram.manager.taps(asked, "Allow once")
+        await telegram.manager.reads("The tour is done.")
+        assert "a secret" not in str([request.body["contents"] for request in fake.requests])
+        await telegram.manager.says("now crash")
+        await telegram.house.fact(facts.WentOffline)
+        await telegram.manager.says("/bob how are you?")
+        await telegram.manager.reads("Bob is well.")
+    assert (project / "deployed.txt").read_text() == "Rome\n"

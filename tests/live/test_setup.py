@@ -63,8 +63,12 @@ async def test_a_person_is_led_from_the_token_to_the_first_message(home: Home, b
         await person.says(f"/start {code[1]}")
         await sees("Paired with Mo.")
         await sees("1-4 [default]: ")
+        desk.type("maybe\r")
+        await sees("A number from 1 to 4, or one of: default, auto_edit, plan, yolo")
         desk.type("\r")
-        await sees("The folder that workers begin in")
+        await sees("The folder that they begin in")
+        desk.type("/none/such\r")
+        await sees("There is no folder /none/such.")
         desk.type("\r")
         await sees("The node has written to you on Telegram.")
         assert await anyio.to_thread.run_sync(desk.leave) == 0
@@ -93,6 +97,7 @@ async def test_every_step_is_a_flag_so_that_nobody_need_be_asked(home: Home, bot
         "TELEGRAM_BOT_TOKEN": bot.token,
         "FARHAND_HIRE_BACKEND": "demo",
         "FARHAND_HIRE_MODE": "plan",
+        "FARHAND_DIRECTORY": str(home.folder / "work"),
         "FARHAND_REACH": "none",
         "PORT": "0",
         "TELEGRAM_API_URL": bot.address,
@@ -128,6 +133,29 @@ async def test_what_is_missing_is_one_sentence_and_nothing_is_written(
     assert found == code, told
     assert sentence in told
     assert (home.node_folder("prod") / "env").exists() == (code == 0)
+
+
+async def test_a_phone_that_is_paired_later_is_shown_the_code(home: Home, bot: FakeBot) -> None:
+    home.environment |= {"TELEGRAM_API_URL": bot.address, "TELEGRAM_BOT_TOKEN": bot.token, "PORT": "0"}
+    code, told = await farhand(home, *"setup --headless --no-pair --adapter demo".split())
+    assert (code, "has written to you" in told) == (0, False), told
+    found = re.search(r"To become the manager, send this code to the bot: (\w{8})\n", told)
+    assert found is not None, told
+    person = bot.person(79, "Mo")
+    await person.says(found[1])
+    await person.reads("I'm online and ready.")
+
+
+async def test_what_is_set_up_and_not_started_is_run_as_it_was_told(home: Home) -> None:
+    home.environment |= {"PORT": "0"}
+    (home.folder / "work").mkdir()
+    code, told = await farhand(home, *"setup --demo --headless --no-start -n first --dir work".split())
+    words = re.search(r"Start it with: farhand (.*)\n", told)
+    assert (code, words is not None) == (0, True), told
+    assert words is not None
+    code, told = await farhand(home, *words[1].split(), "--detach")
+    assert (code, "Node 'first' is running on port" in told) == (0, True), told
+    assert json.loads((home.node_folder("first") / "run.json").read_text())["directory"] == str(home.folder / "work")
 
 
 async def test_the_demo_needs_nothing(home: Home) -> None:

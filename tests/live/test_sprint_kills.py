@@ -1,4 +1,5 @@
-"""A sprint outlives every kill of its node: six tasks, a verifier that fails twice, three kills, each prompt once."""
+"""A sprint outlives every kill of its node: six tasks, a verifier that fails twice, three kills, each prompt once; the
+check that runs at a kill does not."""
 
 from __future__ import annotations
 
@@ -6,14 +7,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.live.test_kills import ME, World
+from tests.house.held_check import BEGUN, ENDED, held_check
+from tests.live.test_kills import World
 
-from farhand.client.door import SocketHub
-from farhand.model.commands import Command, Hire, Sprint
-from farhand.model.errors import NodeError
+from farhand.model.commands import Hire, Sprint
 from farhand.model.facts import SprintEnded, TurnStarted
 from farhand.model.sprint import HowSprintEnded, SprintOutcome
-from farhand.sandbox.holders import LocalHolders
 
 pytestmark = pytest.mark.anyio
 TASKS = tuple(f"task {letter}" for letter in "abcdef")
@@ -22,31 +21,12 @@ VERIFIER = "told=$(grep -c ':2[.]' prompts); test $told -eq 0 -o $told -ge 3 || 
 SAFETY_SECONDS = 600.0
 
 
-async def facts_of(world: World) -> list[object]:
-    """Every fact up to the end of the sprint."""
-    found: list[object] = []
-    async with world.hub() as hub:
-        async for event in hub.watch(after=0):
-            found.append(event.fact)
-            if isinstance(event.fact, SprintEnded):
-                return found
-    raise AssertionError("the journal came to an end")
-
-
 async def begin(world: World) -> None:
-    """Hires a worker and starts its sprint, as often as it takes."""
-    orders: list[Command] = [
+    """Hires a worker and starts its sprint."""
+    await world.send(
         Hire(id="hire", worker="ann", backend="scripted"),
         Sprint(id="s1", worker="ann", tasks=TASKS, verifier=VERIFIER, commits=False),
-    ]
-    for order in orders:
-        while True:
-            try:
-                async with SocketHub(world.door) as hub:
-                    await hub.send(order, ME)
-                    break
-            except NodeError:
-                await anyio.sleep(0.01)
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,7 +45,7 @@ async def test_every_task_is_done_once(short_folder: Path, kills: tuple[str, ...
             for place in (*kills[1:], ""):
                 await world.died()
                 await world.start(place)
-            told = await facts_of(world)
+            told = [event.fact for event in await world.events_until(SprintEnded)]
         ended = told[-1]
         assert isinstance(ended, SprintEnded)
         assert (ended.how, ended.sprint.failures) == (HowSprintEnded.DONE, 2)
@@ -79,9 +59,30 @@ async def test_every_task_is_done_once(short_folder: Path, kills: tuple[str, ...
         assert started == prompts
         assert world.kills == 3
     finally:
-        if world.process is not None and world.process.returncode is None:
+        await world.end()
+
+
+async def test_a_check_dies_with_its_node_and_is_run_again_once(short_folder: Path) -> None:
+    world = World(short_folder)
+    runs = short_folder / "runs"
+    try:
+        with anyio.fail_after(SAFETY_SECONDS), held_check(short_folder) as check:
+            verifier = f"echo run >> '{runs}'; test $(wc -l < '{runs}') -gt 1 || {{ {check.command}; }}"
+            await world.start()
+            await world.send(
+                Hire(id="hire", worker="ann", backend="scripted"),
+                Sprint(id="s1", worker="ann", tasks=("task a",), verifier=verifier, commits=False),
+            )
+            assert await check.tells() == BEGUN
+            assert world.process is not None
             world.process.kill()
-            await world.process.wait()
-        holders = LocalHolders(short_folder / "test" / "holders")
-        for name in await holders.names():
-            await holders.forget(name)
+            await world.died()
+            assert await check.tells() == ENDED, "nobody is left of it, with no second node to end it"
+            await world.start()
+            ended = (await world.events_until(SprintEnded))[-1].fact
+        assert isinstance(ended, SprintEnded)
+        assert (ended.how, ended.sprint.outcomes) == (HowSprintEnded.DONE, (SprintOutcome(task="task a", done=True),))
+        assert runs.read_text().split() == ["run", "run"]
+        assert (short_folder / "prompts").read_text().split() == ["sprint:s1:0.1"]
+    finally:
+        await world.end()

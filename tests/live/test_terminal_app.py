@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -107,17 +108,17 @@ def test_without_the_variable_nothing_listens(short_folder: Path, fake: FakeGemi
 
 
 def pids(words: str, folder: Path) -> list[int]:
-    """The processes with these words that run in that folder."""
-    found = []
+    """The processes with these words that run in that folder; not their children, which have the words until exec."""
+    found: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
                 if line.rstrip().endswith(words) and (entry / "cwd").readlink() == folder:
-                    found.append(int(entry.name))
+                    found[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             except OSError:
                 continue
-    return found
+    return [pid for pid, parent in found.items() if parent not in found]
 
 
 def listening(process: int) -> list[str]:
@@ -182,12 +183,113 @@ def test_keys_and_wheels_of_a_real_terminal(short_folder: Path, fake: FakeGemini
         assert fake.last["contents"][-1]["parts"][0]["text"] == "one\ntwo"
 
 
+def test_what_is_marked_is_in_the_clipboard(short_folder: Path, fake: FakeGemini) -> None:
+    fake.expect(says("Mark these words of mine."))
+    with desk(short_folder, fake) as screen:
+        screen.type(FARHAND)
+        see(screen, PROMPT)
+        screen.type("hello")
+        lines = see(screen, "Mark these words of mine.").splitlines()
+        row = next(place for place, line in enumerate(lines, 1) if "Mark these" in line)
+        column = lines[row - 1].index("these") + 1
+        for event in (f"0;{column};{row}M", f"32;{column + 4};{row}M", f"32;{column + 11};{row}M"):
+            screen.send(f"\x1b[<{event}".encode())
+        screen.send(f"\x1b[<0;{column + 11};{row}m".encode())
+        screen.wait(lambda _: "these words" in screen.copied(), "the clipboard")
+
+
+def test_the_wheel_and_another_size(short_folder: Path, fake: FakeGemini) -> None:
+    fake.expect(says("\n\n".join(f"Paragraph {number} of the answer. {'And more. ' * 6}" for number in range(40))))
+    with desk(short_folder, fake) as screen:
+        screen.type(FARHAND)
+        see(screen, PROMPT)
+        screen.type("tell me")
+        see(screen, "Paragraph 39 of")
+        for _ in range(10):
+            screen.send(b"\x1b[<64;20;10M")
+        screen.wait(lambda shown: "Paragraph 39 of" not in shown, "what is above, by the wheel")
+        for _ in range(30):
+            screen.send(b"\x1b[<65;20;10M")
+        see(screen, "Paragraph 39 of")
+        screen.resize(50, 16)
+        screen.wait(lambda shown: "Paragraph 39 of" in shown and widest(shown) <= 50 and PROMPT in shown, "a small one")
+        screen.resize(130, 40)
+        screen.wait(lambda shown: "Paragraph 36 of" in shown and widest(shown) > 100, "a large one")
+
+
+def widest(shown: str) -> int:
+    return max(len(line.rstrip()) for line in shown.splitlines())
+
+
+CRASH = """
+from farhand.cli.main import main
+from farhand.tui.app import TerminalApp
+TerminalApp.action_other_look = lambda self: 1 / 0
+raise SystemExit(main(["tui"]))
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, "crash"])
+def test_the_terminal_is_given_back_as_it_was(short_folder: Path, fake: FakeGemini, how: signal.Signals | str) -> None:
+    fake.expect(says("Hello you."))
+    (short_folder / "crash.py").write_text(CRASH)
+    started = f"{sys.executable} crash.py" if how == "crash" else FARHAND
+    with desk(short_folder, fake) as screen:
+        screen.type(f"stty -g > before; {started}; code=$?; stty -g > after; echo left with $code")
+        see(screen, PROMPT)
+        screen.type("hi there")
+        see(screen, "Hello you.")
+        assert screen.is_taken()
+        if isinstance(how, str):
+            screen.press("F2")
+            see(screen, "left with 1")
+        else:
+            [process] = pids("farhand tui", short_folder)
+            os.kill(process, how)
+            shown = see(screen, f"left with {128 + how}")
+            assert "› hi there" in shown
+        assert not screen.is_taken()
+        assert (short_folder / "after").read_text() == (short_folder / "before").read_text()
+        screen.type("echo still $((40 + 2))")
+        see(screen, "still 42")
+
+
 def test_a_wrong_port_and_a_pipe_are_told(short_folder: Path, fake: FakeGemini) -> None:
     with desk(short_folder, fake) as screen:
         screen.type(f"{FARHAND} --remote-port nonsense")
         see(screen, "--remote-port is a number")
         screen.type(f"{FARHAND} </dev/null")
         see(screen, "needs a terminal")
+
+
+def test_an_earlier_conversation_is_chosen_from_a_list(short_folder: Path, fake: FakeGemini) -> None:
+    fake.expect(says("It is planted."), says("It is green."), says("An oak."))
+    with desk(short_folder, fake) as screen:
+        for said, answer in (("plant a tree", "It is planted."), ("paint the door", "It is green.")):
+            screen.type(f"clear; {FARHAND}")
+            see(screen, PROMPT)
+            screen.type(said)
+            see(screen, answer)
+            screen.press("C-d")
+            see(screen, "farhand tui --resume")
+        screen.type(f"clear; {FARHAND} --resume; echo left with $?")
+        shown = see(screen, "Enter goes on with it")
+        assert [line.split("  ")[-1].strip() for line in shown.splitlines()[2:4]] == ["paint the door", "plant a tree"]
+        screen.press("Down")
+        screen.press("Enter")
+        see(screen, "It is planted.")
+        screen.type("which one?")
+        see(screen, "An oak.")
+        screen.type("/resume")
+        see(screen, "Enter goes on with it")
+        screen.press("door")
+        screen.wait(lambda now: "plant a tree" not in now, "the filter")
+        screen.press("Escape")
+        screen.wait(lambda now: "An oak." in now and PROMPT in now, "the conversation again")
+        screen.press("C-d")
+        shown = see(screen, "left with 0")
+        assert "› plant a tree" in shown
+        assert "paint the door" not in shown
 
 
 def test_a_turn_is_stopped_with_escape(short_folder: Path, fake: FakeGemini) -> None:

@@ -1,13 +1,17 @@
-"""What becomes of a turn or an agent that ends badly, alike for every CLI: stopped, parked, killed, relaunched."""
+"""What becomes of a turn or an agent that ends badly, alike for every CLI: stopped, parked, killed, relaunched; and
+what a worker is told about how hard to think."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Protocol
 
-from farhand.model.commands import Retry
-from farhand.model.facts import CameOnline, Limited, Noted, Said, TurnEnded, WentOffline
-from farhand.model.words import HowEnded
+from farhand.model.commands import Retry, Tune
+from farhand.model.facts import CameOnline, Event, Limited, Noted, Said, Tuned, TurnEnded, WentOffline
+from farhand.model.words import HowEnded, UsageWindow
 from farhand.testing.house import House
+from farhand.testing.models.script import ModelScript, ScriptedReply, ScriptedText, say
 
 
 async def a_stopped_turn_makes_room(house: House, message: str) -> None:
@@ -62,3 +66,52 @@ async def a_limit_parks_the_message_and_a_try_brings_it_once(
     assert house.worker().queue == ()
     told = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
     assert "".join(told) == answer
+
+
+class AskedWith(Protocol):
+    """A request that a fake model got."""
+
+    @property
+    def body(self) -> dict[str, Any]: ...
+
+
+class EffortModel(Protocol):
+    """The fake models with a `ModelScript`."""
+
+    script: ModelScript
+
+    async def asked(self, text: str, times: int = 1) -> AskedWith: ...
+
+
+async def the_chosen_effort_reaches_the_model(
+    house: House, model: EffortModel, kind: str, directory: Path, effort_of: Callable[[AskedWith], object]
+) -> None:
+    """Hired to think little and told to think more: the model is asked with the one, then with the other."""
+    model.script.conversation("zz-little", say("a little"))
+    model.script.conversation("zz-more", say("much more"))
+    backend, wire = kind.split("/")
+    await house.hire(backend=backend, wire=wire, directory=directory, effort="low")
+    await house.say("zz-little")
+    assert effort_of(await model.asked("zz-little")) == "low"
+    ended = await house.event(TurnEnded)
+    await house.send(Tune(id="t1", worker="ann", effort="high"))
+    assert (await house.fact(Tuned)).refused == ""
+    assert house.worker().effort == "high"
+    await house.say("zz-more")
+    assert effort_of(await model.asked("zz-more")) == "high"
+    await house.event(TurnEnded, after=ended.seq)
+
+
+def _tells_windows(event: Event) -> bool:
+    fact = event.fact
+    return isinstance(fact, TurnEnded) and fact.usage is not None and bool(fact.usage.windows)
+
+
+async def the_usage_windows_are_told(
+    house: House, model: EffortModel, headers: dict[str, str]
+) -> tuple[UsageWindow, ...]:
+    """The model's API tells with its answer how much of the account's windows is used; what the worker tells of it."""
+    model.script.conversation("zz-count", ScriptedReply((ScriptedText("counted"),), headers=headers))
+    await house.say("zz-count")
+    await house.event(TurnEnded, _tells_windows)
+    return house.worker().spent.total.windows

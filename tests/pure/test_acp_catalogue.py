@@ -11,11 +11,11 @@ from farhand.cli.agent_clis import AgentCli, agent_clis, catalogue_clis
 from farhand.cli.agents import agent_lines
 from farhand.drivers.acp.schema import catalogue, is_here, own_agents
 from farhand.drivers.wires.acp.driver import AcpDriver
+from farhand.manifests import DRIVERS, manifest, packages
 from farhand.model.errors import DriverError
 from farhand.model.names import normalize
 from farhand.model.present import Worker
 from farhand.model.words import Mode
-from farhand.roster import DRIVERS, manifest, packages
 from farhand.sandbox.holders import LocalHolders
 
 AGENTS = {agent.backend: agent for agent in catalogue()}
@@ -86,7 +86,7 @@ def test_what_is_here_is_listed_by_what_it_needs(tmp_path: Path) -> None:
         "  pi           1.2.3, logged in",
         "               ⚠ acts without asking: only in the mode yolo",
     ]
-    assert lines[login + 1 : absent - 1] == ["  goose        1.2.3, not logged in → goose configure"]
+    assert lines[login + 1 : absent - 1] == ["  goose        1.2.3 → goose configure"]
     assert "  cursor       Cursor              → curl https://cursor.com/install -fsS | bash" in lines[absent:]
 
 

@@ -51,6 +51,9 @@ class FedChild:
     async def end(self, grace_seconds: float = 5.0) -> None:
         """It does not care."""
 
+    async def ended(self) -> Exit | None:
+        return None
+
     async def wait_exit(self) -> Exit:
         return Exit(code=0)
 

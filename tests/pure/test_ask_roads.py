@@ -16,7 +16,8 @@ from farhand.core.admit import admit
 from farhand.model.action import run
 from farhand.model.facts import AskRaised, Event
 from farhand.model.ports import Heard
-from farhand.model.present import Present, Worker, fold_worker
+from farhand.model.present import Present, Worker
+from farhand.model.present_fold import fold_worker
 from farhand.model.view import AskView
 from farhand.model.visible import visible
 from farhand.model.wire import encode

@@ -1,8 +1,10 @@
 """A figure passes its gate or not, in whatever shape its module gives it."""
 
+import ast
 from dataclasses import dataclass
 
 import pytest
+from bench.__main__ import FOLDER, modules
 from bench.rows import Row, adapted, beside, shown, table
 
 
@@ -62,3 +64,12 @@ def test_the_table_shows_what_was_missed() -> None:
 )
 def test_numbers_have_three_digits_that_mean_something(value: float, text: str) -> None:
     assert shown(value) == text
+
+
+@pytest.mark.parametrize("name", modules())
+def test_every_module_offers_its_figures_without_being_told_anything(name: str) -> None:
+    text = (FOLDER / f"{name}.py").read_text("utf-8")
+    offers = [one for one in ast.parse(text).body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    named = {one.name: one.args for one in offers}
+    given = named.get("rows") or named["measure"]
+    assert len(given.args) == len(given.defaults)

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 from tests.spec.promises import promise
 
-from farhand import roster
+from farhand import manifests
 from farhand.channels.telegram.settings import chat_id, read_settings
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.config import settings as config
 from farhand.model.channel_ports import Manager
 from farhand.model.errors import SettingWrong
 
-CHANNELS = Path(roster.__file__).parent / "channels"
+CHANNELS = Path(manifests.__file__).parent / "channels"
 READS = re.compile(r'environ(?:\.get\(|, )"([A-Z_]+)"')
 
 
-@pytest.mark.parametrize("package", roster.packages(roster.CHANNELS, "channel"))
+@pytest.mark.parametrize("package", manifests.packages(manifests.CHANNELS, "channel"))
 def test_what_a_channel_reads_is_in_its_manifest(package: str) -> None:
-    about = roster.manifest(roster.CHANNELS, package)
+    about = manifests.manifest(manifests.CHANNELS, package)
     file = CHANNELS / package / "settings.py"
     read = set(READS.findall(file.read_text("utf-8"))) if file.exists() else set()
     assert read == set(about.get("settings", {}))
@@ -30,7 +30,7 @@ def test_what_a_channel_reads_is_in_its_manifest(package: str) -> None:
 
 def test_the_secrets_of_channels_are_taken_out_of_the_environment(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "TELEGRAM_BOT_TOKEN": "1:secret", "ADMIN_CHAT_ID": "7"}
-    settings = config.read_settings(secret_names=roster.channel_secrets(), environ=environ)
+    settings = config.read_settings(secret_names=manifests.channel_secrets(), environ=environ)
     assert environ == {"HOME": str(tmp_path), "ADMIN_CHAT_ID": "7"} == dict(settings.environment)
     assert settings.secrets == {"TELEGRAM_BOT_TOKEN": "1:secret"}
     assert "1:secret" not in repr(settings)
@@ -62,7 +62,23 @@ def test_telegram_reads_its_own_variables() -> None:
     assert "secret" not in repr(settings)
 
 
-@pytest.mark.parametrize(("name", "value"), [("ADMIN_CHAT_ID", "mo"), ("TELEGRAM_PER_SECOND", "0")])
+@pytest.mark.parametrize(
+    ("environ", "chat"),
+    [
+        ({"TELEGRAM_CHAT_ID": " 7 "}, "7"),
+        ({"TELEGRAM_CHAT_ID": "7", "ADMIN_CHAT_ID": "8"}, "8"),
+        ({"TELEGRAM_CHAT_ID": "7", "ADMIN_CHAT_ID": " "}, "7"),
+    ],
+)
+def test_the_managers_chat_has_the_name_that_bots_around_two_files_give_it(environ: dict[str, str], chat: str) -> None:
+    settings = read_settings({"TELEGRAM_BOT_TOKEN": "12:secret", **environ})
+    assert settings is not None
+    assert settings.admin_chat_id == chat
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("ADMIN_CHAT_ID", "mo"), ("TELEGRAM_CHAT_ID", "mo"), ("TELEGRAM_PER_SECOND", "0")]
+)
 def test_a_value_that_cannot_be_is_refused_by_its_name(name: str, value: str) -> None:
     with pytest.raises(SettingWrong, match=name):
         read_settings({"TELEGRAM_BOT_TOKEN": "1:x", name: value})

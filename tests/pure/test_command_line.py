@@ -66,3 +66,29 @@ def test_a_node_starts_without_the_library_of_websockets() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "'farhand.server.connections'" in loaded.stdout
     assert "'websockets'" not in loaded.stdout
+
+
+def test_a_node_starts_without_the_library_that_paints_terminals() -> None:
+    """structlog would load it for tracebacks that a node never has it paint; whoever wants it later gets it."""
+    code = "import sys, farhand.run; print(sorted(sys.modules)); import rich.console"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "'structlog.dev'" in loaded.stdout
+    assert "'rich'" not in loaded.stdout
+
+
+@pytest.mark.parametrize("command", ["agents", "bridge", "hook"])
+def test_what_asks_no_node_loads_no_node(command: str) -> None:
+    """What drivers there are stands in their manifests: no event loop and no server is loaded to read them."""
+    code = f"import sys, farhand.cli.{command}; print(sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "'farhand.manifests'" in loaded.stdout
+    for heavy in ("asyncio", "anyio", "structlog", "starlette"):
+        assert f"'{heavy}'" not in loaded.stdout
+
+
+def test_a_node_that_no_device_subscribed_to_loads_nothing_that_pushes() -> None:
+    """Every node has the channel; cryptography and an HTTP client come with the first device."""
+    code = "import sys, farhand.channels.push.channel; print(sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for heavy in ("cryptography", "httpx2", "farhand.channels.push.keys"):
+        assert f"'{heavy}'" not in loaded.stdout

@@ -13,7 +13,8 @@ from farhand.cli.line_editor import LineEditor
 from farhand.model import facts
 from farhand.model.commands import Answer, End, Focus, Hire, Interrupt, Relaunch, Tune
 from farhand.model.facts import Event, Fact
-from farhand.model.present import Present, fold
+from farhand.model.present import Present
+from farhand.model.present_fold import fold
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
 from farhand.model.words import Choice, HowEnded, HowSettled, Mode, Sender, replace
 

@@ -2,12 +2,16 @@
 
 import struct
 import zlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from farhand.drivers.demo import replies
+from farhand.channels.files.channel import welcome
+from farhand.drivers.demo import replies, work
+from farhand.drivers.demo.panes import COLUMNS, DemoScreen
+from farhand.model.panes import PaneInput
 
 
 @pytest.mark.parametrize(
@@ -24,6 +28,7 @@ from farhand.drivers.demo import replies
         ("fail the build if a test fails", ""),
         ("fix the login page", ""),
         ("streams", ""),
+        (welcome("shop", "http://localhost:1", Path("/tmp/shop")), "ready"),
     ],
 )
 def test_the_first_word_says_what_is_wanted(text: str, expected: str) -> None:
@@ -32,6 +37,11 @@ def test_the_first_word_says_what_is_wanted(text: str, expected: str) -> None:
 
 def test_help_names_every_show() -> None:
     assert all(f"- {show}:" in replies.HELP for show in replies.SHOWS)
+
+
+def test_what_only_the_phone_app_has_is_not_promised_to_every_phone() -> None:
+    assert "in the phone app" in next(line for line in replies.HELP.splitlines() if line.startswith("- diff:"))
+    assert "In the phone app I have a terminal" in replies.HELP
 
 
 @given(some.text())
@@ -46,6 +56,39 @@ def test_anything_is_echoed(text: str) -> None:
 
 def test_a_long_answer_has_14_000_characters() -> None:
     assert len("".join(replies.long_answer())) == 14_000
+
+
+def test_an_edit_has_removed_and_added_lines_and_the_next_one_goes_back() -> None:
+    first, second = work.before_and_after("")
+    assert work.before_and_after(second) == (second, first)
+    lines = work.patch(first, second).splitlines()
+    assert lines[:2] == ["--- a/lighthouse.py", "+++ b/lighthouse.py"]
+    assert {"-", "+"} <= {line[0] for line in lines[2:]}
+
+
+def test_both_versions_of_the_program_run() -> None:
+    for version in work.before_and_after(""):
+        exec(compile(version, work.FILE, "exec"), {})
+
+
+def test_the_terminal_shows_what_is_typed_and_obeys_none_of_it() -> None:
+    screen = DemoScreen()
+    screen.take(PaneInput(text="hello \x1b[31mworld", paste=True))
+    assert b"demo>\x1b[0m hello " in screen.drawn()
+    assert b"\x1b[31m" not in screen.drawn()
+    screen.take(PaneInput(keys=("Enter", "Up")))
+    assert "You typed 16 characters." in screen.drawn().decode()
+    assert "(Up)" in screen.drawn().decode()
+
+
+@given(some.lists(some.tuples(some.text(max_size=200), some.sampled_from(["Enter", "Escape", "Tab", "BSpace"]))))
+def test_the_terminal_never_grows_over_its_size(typed: list[tuple[str, str]]) -> None:
+    screen = DemoScreen()
+    for text, key in typed:
+        screen.take(PaneInput(text=text, keys=(key,)))
+    lines = screen.drawn().decode().split("\r\n")
+    assert len(lines) <= 22
+    assert all(len(line) <= COLUMNS + 40 for line in lines)
 
 
 def test_the_picture_is_a_whole_png() -> None:

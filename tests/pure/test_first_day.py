@@ -3,10 +3,12 @@
 import pytest
 
 from farhand.channels.telegram.markup import styled
+from farhand.config.places import tmux_server
 from farhand.model import facts, view
 from farhand.model.facts import Event, Fact
-from farhand.roster import tmux_server
+from farhand.roster import backends_of
 from farhand.sandbox.environment import child_environment
+from farhand.testing.scripted import ScriptedDriver
 
 
 def test_words_before_and_after_a_tool_are_two_paragraphs() -> None:
@@ -37,3 +39,8 @@ def test_a_tmux_socket_is_a_path_or_a_name() -> None:
 
 def test_where_the_persons_own_tmux_lives_is_passed_on() -> None:
     assert child_environment({"TMUX_TMPDIR": "/run/me"}, {}) == {"TMUX_TMPDIR": "/run/me"}
+
+
+def test_no_name_of_an_earlier_version_is_offered_as_an_agent() -> None:
+    here = ScriptedDriver(backend="claude")
+    assert backends_of({"claude": here, "claude/headless": here, "claude-headless": here}) == ["claude"]

@@ -4,13 +4,15 @@ import pytest
 
 from farhand.channels.kit.lifecycle import lifecycle_cards
 from farhand.channels.telegram.render import render
-from farhand.core.decide import HirePolicy, decide
+from farhand.core.decide import decide
+from farhand.core.hire_policy import HirePolicy
 from farhand.model import facts
 from farhand.model.commands import Hire, Tune
 from farhand.model.errors import BadInput, CannotDo, UnknownBackend
 from farhand.model.facts import Event
 from farhand.model.grammar import read
-from farhand.model.present import Present, fold
+from farhand.model.present import Present
+from farhand.model.present_fold import fold
 from farhand.model.wishes import Wish, Wrong
 from farhand.model.words import Mode, Sender
 
@@ -63,6 +65,9 @@ def test_a_mode_that_does_not_exist_is_named_with_those_that_do() -> None:
     assert wrong == Wrong(id="1", why="There is no mode 'reckless'. Known: default, auto_edit, plan, yolo.")
 
 
+ME = Sender(via="test")
+
+
 def decided(command: Hire, mode: Mode = Mode.YOLO, backend: str = "claude") -> facts.Hired:
     policy = HirePolicy(KINDS, "/", mode, backend=backend)
     hired = decide(Present(), command, Sender(via="test"), policy)[0].fact
@@ -95,6 +100,20 @@ def test_a_hiring_without_a_backend_gets_the_one_of_its_name_or_the_nodes() -> N
         decided(hire("gemini-ann"))
 
 
+def test_an_effort_that_the_worker_does_not_have_is_refused_with_those_it_has() -> None:
+    policy = HirePolicy(KINDS, "/", efforts={"claude": ("low", "high"), "codex": ()})
+    hired = decide(Present(), hire("ann --effort High"), ME, policy)[0].fact
+    present = fold(Present(), Event(seq=1, at=0.0, worker="ann", fact=hired))
+    assert present.workers["ann"].effort == "high"
+    (asked,) = decide(present, Tune(id="2", worker="ann", effort="low"), ME, policy)
+    assert asked.fact == facts.TuneAsked(effort="low", by=ME)
+    for command in (hire("bob --effort=utmost"), Tune(id="3", worker="ann", effort="utmost")):
+        with pytest.raises(BadInput, match=r"A claude worker has no effort 'utmost'\. Known: low, high\."):
+            decide(present, command, ME, policy)
+    with pytest.raises(CannotDo, match=r"A codex worker cannot be told how hard to think\."):
+        decide(present, hire("bob --codex --effort low"), ME, policy)
+
+
 def test_where_nobody_may_act_unasked_it_is_refused_with_the_reason() -> None:
     policy = HirePolicy(KINDS, "/", Mode.DEFAULT, no_yolo="Not as root.")
     hired = decide(Present(), hire("ann"), Sender(via="test"), policy)[0].fact
@@ -120,3 +139,10 @@ def test_a_hiring_says_its_mode_its_folder_and_how_to_change_them(mode: Mode, sa
     for card in (first, second):
         (parcel,) = render(card, 1, "telegram", "99")
         assert b'"html":""' in parcel.body or b'"html"' not in parcel.body
+
+
+def test_a_name_of_an_earlier_version_still_hires_and_is_told_to_nobody() -> None:
+    policy = HirePolicy(("claude", "claude-headless"), "/", former=("claude-headless",))
+    policy.check("claude-headless", {})
+    with pytest.raises(UnknownBackend, match=r"Known: claude\.$"):
+        policy.check("claud", {})

@@ -126,6 +126,19 @@ def test_duck_typing_is_found() -> None:
     assert check_house.duck_typing("sdk/tools/x.py", ast.parse(text)) == []
 
 
+def test_a_handler_of_every_error_needs_a_reason() -> None:
+    kept = "try:\n    f()\nexcept Exception:\n    log.exception('x')"
+    bare, base = kept.replace(" Exception", ""), kept.replace("Exception", "BaseException")
+    for text in (kept, bare, base):
+        (complaint,) = check_house.caught_whole("app.py", ast.parse(text))
+        assert complaint == "src/farhand/app.py:3: catches every error; name those that are meant"
+    # What is only noted on its way keeps nothing from anybody.
+    assert check_house.caught_whole("app.py", ast.parse(f"{kept}\n    raise")) == []
+    assert check_house.caught_whole("core/sprints.py", ast.parse(kept)) == []
+    (fewer,) = check_house.caught_whole("core/sprints.py", ast.parse("f()"))
+    assert "allows 1" in fewer
+
+
 def test_what_a_room_may_still_have_only_falls() -> None:
     lines = ["core/a.py:1: x", "core/b.py:2: y", "app.py:3: z"]
     assert check_house.beyond(lines, {"core": 2, "app.py": 1}) == []

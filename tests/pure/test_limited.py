@@ -11,15 +11,18 @@ from farhand.channels.kit.turn_cards import ended
 from farhand.channels.telegram.parse import message_place
 from farhand.cli.conversation_lines import event_line, team_lines
 from farhand.core.admit import admit
-from farhand.core.decide import HirePolicy, decide
+from farhand.core.decide import decide
+from farhand.core.hire_policy import HirePolicy
 from farhand.core.steps import Begin, next_step
 from farhand.model import errors, facts
 from farhand.model.commands import Retry, Reword, Withdraw
 from farhand.model.facts import Event, Fact
 from farhand.model.grammar import read
+from farhand.model.limit_pauses import resumes_at
 from farhand.model.names import again, origin
 from farhand.model.ports import Can, Heard
-from farhand.model.present import STOPPED_IN_THE_MIDDLE, Present, Worker, fold, resumes_at
+from farhand.model.present import Present, Worker
+from farhand.model.present_fold import STOPPED_IN_THE_MIDDLE, fold
 from farhand.model.view import TurnView
 from farhand.model.words import HowEnded, Sender, replace
 

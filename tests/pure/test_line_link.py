@@ -41,6 +41,9 @@ class DeadChild:
     async def end(self, grace_seconds: float = 5.0) -> None:
         """It is gone."""
 
+    async def ended(self) -> Exit | None:
+        return Exit(code=3)
+
     async def wait_exit(self) -> Exit:
         return Exit(code=3)
 

@@ -167,8 +167,8 @@ def test_a_flag_before_the_command_that_nobody_knows(words: list[str], told: str
         (["clean", "--all"], "error: --all is for stop and status.\n→ farhand clean --node <name>\n"),
         (["status", "--env-file", "/nowhere/env"], "error: The env file /nowhere/env cannot be read: No such file"),
         (["help", "nonsense"], "error: Unknown command: nonsense\n→ farhand --help\n"),
-        (["hook", "nonsense"], "error: what cannot be 'nonsense'; one of "),
-        (["status", "--nod", "x"], "error: Unknown flag: --nod\n"),
+        (["hook", "nonsense"], "error: 'nonsense' is none of install, "),
+        (["status", "--nod", "x"], "error: Unknown flag: --nod\n→ did you mean: --node?\n"),
     ],
 )
 def test_wrong_usage_is_one_sentence_and_exits_2(

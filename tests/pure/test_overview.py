@@ -8,11 +8,12 @@ from farhand.model import facts, slash
 from farhand.model.facts import Event, Fact
 from farhand.model.grammar import CHAT, read
 from farhand.model.history import HistoryPage, TurnEntry
-from farhand.model.present import Message, Present, fold
+from farhand.model.present import Message, Present
+from farhand.model.present_fold import fold
 from farhand.model.slash import INSTEAD, INTERACTIVE
 from farhand.model.view import TurnView
 from farhand.model.wishes import InfoRequest, Tell, Wrong
-from farhand.model.words import Choice, HowEnded, Mode, Sender, Usage
+from farhand.model.words import Choice, HowEnded, HowSettled, Mode, Sender, Usage
 
 ME = Sender(via="telegram", who="Mo")
 YES_NO = (Choice(id="yes", label="Allow"), Choice(id="no", label="Deny", allows=False))
@@ -57,6 +58,25 @@ def test_what_turns_used_adds_up_and_a_turn_that_tells_twice_counts_once() -> No
     assert overview.usage(after()) == "No worker has told what it used yet."
 
 
+def test_the_inbox_has_the_oldest_question_of_all_workers_first() -> None:
+    told: list[tuple[str, Fact]] = [
+        (name, facts.Hired(backend="claude", directory="/", by=ME)) for name in ("ann", "bob", "cleo")
+    ]
+    for name, ask in (("bob", "b1"), ("ann", "a1"), ("bob", "b2"), ("cleo", "c1")):
+        told.append((name, facts.AskRaised(ask=ask, question=ask, choices=YES_NO)))
+    told += [("cleo", facts.WentOffline(why="It died.")), ("ann", facts.AskSettled(ask="a1", how=HowSettled.ANSWERED))]
+    present = Present()
+    for seq, (worker, fact) in enumerate(told, 1):
+        present = fold(present, Event(seq=seq, at=0.0, worker=worker, turn=None, fact=fact))
+    lines = overview.inbox(present).splitlines()
+    asked = [line.split()[1:4:2] for line in lines if line.startswith("?")]
+    assert asked == [["bob", "b1"], ["bob", "b2"], ["cleo", "c1"]]
+    assert lines[-2].startswith("✗ cleo is offline"), "what needs no answer comes last"
+    shell = overview.inbox(present, in_shell=True).splitlines()
+    assert shell[2] == "   Answer: farhand answer b1 yes or no"
+    assert shell[-1] == "   Try again: farhand relaunch cleo", "a shell knows neither @bob nor /relaunch"
+
+
 def test_the_team_says_mode_model_folder_cost_and_what_waits() -> None:
     present = after(
         ("t1", facts.TurnStarted(message="m")),
@@ -78,7 +98,7 @@ def test_what_waits_for_an_agent_that_is_gone_is_not_being_done() -> None:
     present = after((None, facts.Queued(message="n", text="next", by=ME)), (None, facts.WentOffline(why="It died.")))
     assert "- ann (focused, available, backend=claude)" in texts.team(present)
     assert "offline: It died." in texts.team(present)
-    assert "ann is offline: It died. /relaunch tries." in overview.inbox(present)
+    assert "ann is offline: It died.\n   Try again: /relaunch ann" in overview.inbox(present)
 
 
 @pytest.mark.parametrize("name", sorted(INTERACTIVE))
@@ -101,6 +121,10 @@ def test_mode_alone_shows_how_the_worker_is_set(text: str) -> None:
     shown = overview.settings_of(after().workers["ann"])
     assert shown.startswith("ann: mode plan (plans and changes nothing), model opus, in /srv/shop.\nChange it: ")
     assert "/mode default (asks before it acts)" in shown
+    assert "/effort <effort>" in shown
+    told = after((None, facts.Tuned(effort="high"))).workers["ann"]
+    assert "model opus, effort high, in /srv/shop" in overview.settings_of(told)
+    assert "effort high" in overview.details(told)
 
 
 def test_history_has_what_was_said_where_and_what_was_answered() -> None:

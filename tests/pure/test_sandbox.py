@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from farhand.config.sandbox import read_sandbox
+from farhand.model.container import ContainerEngine, SandboxPlan, container_argv
 from farhand.model.errors import SettingWrong
 from farhand.model.http_guard import why_not_direct
 from farhand.model.sandbox import Mount, SandboxEngine, SandboxLimits, SandboxOptions, read_mount
 from farhand.sandbox import plan
-from farhand.sandbox.bwrap import bwrap_argv
-from farhand.sandbox.container import ContainerEngine, container_argv
-from farhand.sandbox.plan import SandboxPlaces, SandboxPlan
+from farhand.sandbox.bwrap import bwrap_argv, hidden_in_bwrap
+from farhand.sandbox.plan import SandboxPlaces
 
 PLACES = SandboxPlaces(
     nodes="/home/mo/.claude/telegram",
@@ -109,6 +109,12 @@ def test_the_home_is_inside_twice_and_the_node_is_hidden_in_both() -> None:
     assert [mount.target for mount in without] == ["/srv/shop"]
 
 
+def test_a_node_in_a_folder_of_the_system_is_hidden_under_bubblewrap() -> None:
+    mounts = plan.shared_mounts(PLACES, "/srv/shop", (), home=True)
+    assert hidden_in_bwrap(["/opt/farhand"], mounts) == ["/opt/farhand"]
+    assert plan.hidden_folders(["/opt/farhand"], mounts) == []
+
+
 @pytest.mark.parametrize("source", [PLACES.nodes, PLACES.folder, f"{PLACES.folder}/holders"])
 def test_the_nodes_own_folder_cannot_be_mounted(source: str) -> None:
     with pytest.raises(SettingWrong, match="own key"):
@@ -118,14 +124,15 @@ def test_the_nodes_own_folder_cannot_be_mounted(source: str) -> None:
 def test_of_the_node_only_what_is_the_workers_is_inside() -> None:
     own = f"{PLACES.folder}/claude/ann-1"
     named = plan.named_paths([f"{own}/settings.json", f"{PLACES.folder}/claude/shared.json", "/usr/x"], PLACES.folder)
-    assert [mount.shown for mount in plan.own_mounts(PLACES, own, named)] == [
+    assert [mount.shown for mount in plan.own_mounts(PLACES, "ann", own, named)] == [
         f"{own} → {own} (ro)",
         f"{PLACES.hooks} → {PLACES.hooks} (ro)",
         f"{own}/spool → {own}/spool",
         f"{own}/private → {own}/private",
         f"{PLACES.folder}/claude/shared.json → {PLACES.folder}/claude/shared.json (ro)",
-        f"{PLACES.sessions} → {PLACES.sessions}",
-        f"{PLACES.temporary} → {PLACES.temporary}",
+        f"{PLACES.sessions} → {PLACES.sessions} (ro)",
+        f"{PLACES.temporary} → {PLACES.temporary} (ro)",
+        f"{PLACES.sessions}/ann → {PLACES.sessions}/ann",
     ]
 
 
@@ -145,6 +152,8 @@ def test_a_containers_command_line() -> None:
     assert "--mount=type=bind,source=/home/mo/.claude,target=/home/mo/.claude" in words
     assert '--mount=type=bind,"source=/a,b","target=/a,b"' in words
     assert "--tmpfs=/home/mo/.claude/telegram:rw,mode=0755,size=16m" in words
+    podman = container_argv(ContainerEngine(SandboxEngine.PODMAN, "podman"), "image:1", planned(), (0, 0))
+    assert "--tmpfs=/home/mo/.claude/telegram:rw,mode=0755,size=16m,notmpcopyup" in podman
     assert "--env=ANTHROPIC_API_KEY" in words
     assert "--tty" not in container_argv(DOCKER, "image:1", planned(), (0, 0))
 
@@ -200,3 +209,20 @@ def test_a_worker_in_a_container_may_come_with_its_key(client: str, host: str, a
     if not client.startswith("127."):
         assert why_not_direct({"host": host}, client)
     assert why_not_direct({"host": host, "x-forwarded-for": "1"}, client, from_containers=True)
+
+
+def test_what_lies_above_a_hidden_folder_stays_where_it_is() -> None:
+    mounts = plan.shared_mounts(PLACES, "/home/mo/code/team/shop", (), home=True)
+    pinned = plan.pinned_mounts([PLACES.nodes, "/srv/elsewhere"], "/home/mo/code/team/shop", mounts)
+    assert sorted(mount.shown for mount in pinned) == [
+        "/home/mo/.claude → /home/mo/.claude",
+        "/home/mo/.claude → /workspace/.claude",
+        "/home/mo/code → /home/mo/code",
+        "/home/mo/code → /workspace/code",
+        "/home/mo/code/team → /home/mo/code/team",
+        "/home/mo/code/team → /workspace/code/team",
+    ]
+    # A reviewer's folder lies in the node's own, which stays hidden.
+    copy = f"{PLACES.folder}/reviews/1/files"
+    inside = plan.pinned_mounts([PLACES.nodes], copy, plan.shared_mounts(PLACES, copy, (), home=True))
+    assert {mount.source for mount in inside} == {"/home/mo/.claude"}

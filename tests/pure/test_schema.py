@@ -9,7 +9,10 @@ from scripts import check_docs, openapi, schema, typescript
 from farhand.model import commands, facts, stream
 from farhand.model.stream import EventsFrame, NowFrame, ViewFrame
 
-DEVICE_ROUTES = ("/api/hub/", "/api/usage", "/api/pair", "/api/devices", "/api/workers", "/api/uploads", "/api/hire")
+DEVICE_ROUTES: tuple[str, ...] = (
+    *("/api/hub/", "/api/usage", "/api/pair", "/api/devices", "/api/workers", "/api/uploads", "/api/hire"),
+    *("/api/sign-in", "/api/passkeys", "/api/voice"),
+)
 
 
 def test_every_command_and_fact_is_in_it_by_its_tag() -> None:

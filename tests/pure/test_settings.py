@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 from farhand.config import parents
+from farhand.config.run_as import AgentUser
 from farhand.config.settings import Settings, read_settings
 from farhand.model.errors import SettingWrong
 from farhand.model.words import Mode
@@ -99,3 +101,18 @@ def test_as_root_nobody_acts_unasked_without_a_word(tmp_path: Path, monkeypatch:
     assert replace(asking, hire_mode=Mode.PLAN).usual_mode is Mode.PLAN
     allowed = read_settings(environ={**home, "FARHAND_ROOT_YOLO": "1"})
     assert (allowed.usual_mode, allowed.no_yolo) == (Mode.YOLO, "")
+
+
+@pytest.mark.parametrize(
+    ("file", "folder", "reads"),
+    [(0o644, 0o755, True), (0o644, 0o711, True), (0o600, 0o755, False), (0o640, 0o755, False), (0o644, 0o700, False)],
+)
+def test_another_user_reads_what_the_modes_let_others_read(file: int, folder: int, reads: bool) -> None:
+    nobody = AgentUser(name="nobody", uid=65534, gid=65534, home="/", shell="/bin/false")
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:
+        path = Path(made) / "notes.md"
+        path.write_text("x")
+        path.chmod(file)
+        Path(made).chmod(folder)
+        assert nobody.can_read(path) is reads
+        assert not nobody.can_read(Path(made) / "none.md")

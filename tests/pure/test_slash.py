@@ -14,14 +14,28 @@ from farhand.cli.conversation import AskedBack, read_line
 from farhand.cli.conversation_lines import help_text
 from farhand.cli.main import COMMANDS
 from farhand.model import facts, slash
-from farhand.model.commands import Hire, Reword, Say, Steer, Tune, Withdraw
+from farhand.model.commands import (
+    Command,
+    Focus,
+    Halt,
+    Hire,
+    Interrupt,
+    Reword,
+    Say,
+    Steer,
+    Tune,
+    Withdraw,
+    fingerprint,
+)
 from farhand.model.facts import Event, Fact
 from farhand.model.grammar import CHAT, read
-from farhand.model.present import Present, fold
+from farhand.model.present import Present
+from farhand.model.present_fold import fold
 from farhand.model.slash import SLASHES, Slash
 from farhand.model.slash_argument import SlashArgument
-from farhand.model.wishes import Tell, Wish, Wrong
+from farhand.model.wishes import InfoRequest, Tell, Wish, Wrong
 from farhand.model.words import Mode, Sender
+from farhand.model.words import replace as word_replace
 from farhand.model.worker_names import RESERVED
 
 COMMANDS_PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "commands.md"
@@ -70,7 +84,7 @@ def test_the_menu_and_the_help_have_what_the_table_offers() -> None:
         assert one.synopsis in help_text(slash.terminal())
         assert one.help in help_text(slash.terminal(), one.name)
     for one in chat:
-        assert f"  /{one.name} – {one.help}" in texts.help_text(CHAT)
+        assert f"/{one.name} – {one.help}" in texts.help_text(CHAT)
         assert one.flags in texts.help_text(CHAT, one.name)
     assert not {one.name for one in chat} & slash.INTERACTIVE
 
@@ -144,13 +158,21 @@ def test_a_message_that_waits_is_meant_by_its_number() -> None:
     assert read("i", "/edit 1", present()) == Wrong(id="i", why="Usage: /edit <n> <message>")
 
 
-def test_mode_and_model_are_changed_by_one_command_everywhere() -> None:
+TUNE_USAGE = "Usage: /tune [name] [mode=<mode>] [model=<model>] [effort=<effort>]"
+
+
+def test_mode_model_and_effort_are_changed_by_one_command_everywhere() -> None:
     assert read("i", "/tune mode=PLAN", present()) == Tune(id="i", mode=Mode.PLAN)
     assert read("i", "/tune Ann model=opus mode=yolo", present()) == Tune(
         id="i", worker="ann", model="opus", mode=Mode.YOLO
     )
     for text in ("/tune ann bob mode=plan", "/tune size=3", "/tune mode="):
-        assert read("i", text, present()) == Wrong(id="i", why="Usage: /tune [name] [mode=<mode>] [model=<model>]")
+        assert read("i", text, present()) == Wrong(id="i", why=TUNE_USAGE)
+    assert read("i", "/tune ann effort=High", present()) == Tune(id="i", worker="ann", effort="high")
+    assert read("i", "/effort ann low", present()) == Tune(id="i", worker="ann", effort="low")
+    assert read("i", "/effort low", present()) == Tune(id="i", effort="low")
+    assert read("i", "/effort", present()) == InfoRequest(id="i", about="mode")
+    assert read("i", "/effort ann bob low", present()) == Wrong(id="i", why="Usage: /effort [name] <effort>")
     assert on_telegram("/model opus") == Wrong(id="m:1:4242:7", why=slash.interactive("model"))
     assert in_the_terminal("/model opus") == Tune(id="m:1:4242:7", model="opus")
 
@@ -175,9 +197,19 @@ def test_one_more_entry_is_read_shown_and_offered_on_every_surface() -> None:
     assert on_telegram("/nudge@my_bot ann", table) == in_the_terminal("/poke Ann", table) == expected
     assert menu(Present(), slash.chat(table))[-1] == ("nudge", "Ask how far it is")
     assert "Toys: /nudge [name]" in help_text(slash.terminal(table))
-    assert "Toys:\n  /nudge – Ask how far it is" in texts.help_text(slash.chat(table))
+    assert "Toys:\n/nudge – Ask how far it is" in texts.help_text(slash.chat(table))
     assert texts.help_text(slash.chat(table), "/nudge") == "/nudge [name]\nAsk how far it is.\nAlso /poke."
     assert {"nudge", "poke"} <= slash.names(table)
     here = (*SLASHES, replace(nudge, surfaces=(slash.TERMINAL,)))
     assert on_telegram("/nudge", here) == Tell(id="m:1:4242:7", text="/nudge", needs_focus=True)
     assert in_the_terminal("/nudge", here) == Say(id="m:1:4242:7", text="How far are you?")
+
+
+@pytest.mark.parametrize("command", [Tune(id="1", model="x"), Interrupt(id="1"), Halt(id="1"), Say(id="1", text="hi")])
+def test_a_command_without_a_name_is_the_same_whoever_is_focused(command: Command) -> None:
+    again = word_replace(command, id="2", worker="ann")
+    assert fingerprint(command) == fingerprint(again)
+
+
+def test_a_command_that_needs_a_name_is_another_one_for_another_worker() -> None:
+    assert fingerprint(Focus(id="1", worker="ann")) != fingerprint(Focus(id="1", worker="bob"))

@@ -8,6 +8,7 @@ from farhand.channels.kit.fact_cards import cards
 from farhand.channels.kit.surface import ChatTap
 from farhand.channels.kit.tap_data import tap_data, tap_to_wish
 from farhand.model import commands, facts
+from farhand.model.context import percent_used, window_of
 from farhand.model.facts import Event
 from farhand.model.grammar import CHAT, read
 from farhand.model.present import Present, Worker
@@ -24,7 +25,7 @@ from farhand.model.sprint import (
     wants_stop_now,
 )
 from farhand.model.wishes import InfoRequest, Wish, Wrong
-from farhand.model.words import Sender, Usage, replace
+from farhand.model.words import NOTHING_SPENT, Sender, Usage, replace, spend
 
 PRESENT = Present(focus="ann", workers={"ann": Worker(name="ann", since=1, backend="demo", directory="/p")})
 SPRINT = SprintState(id="s1", began=1000.0, tasks=("a", "b", "c"), failures=2, at=1)
@@ -41,16 +42,33 @@ def test_a_check_list_gives_its_open_items() -> None:
 
 
 def test_start_takes_tasks_and_flags() -> None:
-    told = '/sprint start --verify "make test" --rounds 5 --dollars $2.50 --no-commit\n- write a\n- [x] b\n- c'
+    flags = '--verify "make test" --rounds 5 --dollars $2.50 --context 90% --no-commit'
+    told = f"/sprint start {flags}\n- write a\n- [x] b\n- c"
     assert wish(told) == commands.Sprint(
         id="i",
         tasks=("write a", "c"),
         verifier="make test",
         commits=False,
-        limits=SprintLimits(rounds=5, dollars=2.5),
+        limits=SprintLimits(rounds=5, dollars=2.5, context=90),
     )
     assert wish("/sprint ann start fix the race") == commands.Sprint(id="i", worker="ann", tasks=("fix the race",))
     assert wish("/sprint start") == commands.Sprint(id="i")
+
+
+def test_a_verifier_is_a_command_or_another_worker() -> None:
+    assert wish("/sprint start --verify @Bob write a") == commands.Sprint(id="i", tasks=("write a",), review=("bob",))
+    assert wish("/sprint start --verify @bob --review codex,bob write a") == commands.Sprint(
+        id="i", tasks=("write a",), review=("codex", "bob")
+    )
+    assert isinstance(wish("/sprint start --verify @ write a"), Wrong)
+
+
+def test_the_context_window_is_told_or_learned_from_a_worker_of_the_same_model() -> None:
+    ann, told = PRESENT.workers["ann"], spend(NOTHING_SPENT, "t", Usage(context_window=500))
+    assert window_of(replace(ann, spent=told), ()) == 500
+    assert window_of(replace(ann, model="m"), [replace(ann, spent=told, model="m")]) == 500
+    assert window_of(replace(ann, model="m"), [replace(ann, spent=told, model="n")]) == 0
+    assert percent_used(Usage(context_tokens=5), 0) == 0
 
 
 def test_the_other_words() -> None:

@@ -11,6 +11,10 @@ from farhand.model.start_problems import explained, of_turn
         ("Not logged in · Please run /login", "not signed in. Sign in at the desk"),
         ("Codex did not start (Sign in with ChatGPT)", "not signed in."),
         ("OpenCode: run opencode auth login", "not signed in."),
+        (
+            "Qwen Code did not start (Authentication required: Use Qwen Code CLI to authenticate first.)",
+            "not signed in.",
+        ),
         ("API Error: 401 Invalid API key", "its key or sign-in is refused."),
         ("When using Gemini API, you must specify the GEMINI_API_KEY environment variable.", "it has no key."),
         ("Please set an Auth method in your settings.json", "it has no key."),

@@ -43,7 +43,13 @@ def said(text: str = "/hire evil", chat: dict[str, Any] = PRIVATE, **more: Any) 
     [
         {"forward_origin": {"type": "hidden_user", "sender_user_name": "x"}},
         {"forward_date": 12},
+        {"forward_from": {"id": 6, "is_bot": False, "first_name": "Eve"}},
+        {"forward_from_chat": {"id": -6, "type": "channel"}},
+        {"forward_sender_name": "Eve"},
         {"via_bot": {"id": 5, "is_bot": True, "first_name": "b"}},
+        # A bot that a person let write in their name.
+        {"sender_business_bot": {"id": 5, "is_bot": True, "first_name": "b"}},
+        {"business_connection_id": "c1"},
     ],
 )
 def test_words_of_somebody_else_are_never_a_command(more: dict[str, Any]) -> None:

@@ -24,7 +24,9 @@ async def test_a_session_knows_the_port_that_the_node_got(
     host.open_routes("http://127.0.0.1:4711")
     carried: dict[str, str] = {}
 
-    async def start(_name: str, _words: object, _where: Path, variables: dict[str, str], tag: str) -> Pane:
+    async def start(
+        _name: str, _words: object, _where: Path, variables: dict[str, str], _size: object, tag: str
+    ) -> Pane:
         carried.update(variables, tag=tag)
         return Pane("$1", "%1", 1)
 

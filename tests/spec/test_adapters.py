@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import uuid
@@ -29,7 +30,7 @@ from farhand.cli.adapter import PAUSES_SECONDS, keep, post_until_taken
 from farhand.drivers.codex.oneshot import ADAPTER as CODEX
 from farhand.drivers.gemini.oneshot import ADAPTER as GEMINI
 from farhand.drivers.opencode.oneshot import ADAPTER as OPENCODE
-from farhand.drivers.wires.oneshot.runner import LIMIT_SECONDS, OneshotCall, OneshotRunner
+from farhand.drivers.wires.oneshot.runner import OneshotCall, OneshotRunner
 from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput
 from farhand.model.facts import SessionKnown
 from farhand.sandbox.holders import LocalHolders
@@ -119,7 +120,7 @@ async def answer(
     folder: Path,
     directory: Path,
     environ: dict[str, str],
-    limit_seconds: float = LIMIT_SECONDS,
+    limit_seconds: float | None = None,
 ) -> OneshotOutput:
     """What the CLI says to the message, brought once."""
     brought: list[OneshotOutput] = []
@@ -182,7 +183,7 @@ async def test_a_failure_is_told_in_a_sentence(tmp_path: Path) -> None:
     )
     late = await answer(OPENCODE, "x", tmp_path / "a", tmp_path, environ, limit_seconds=3)
     assert late.text == "half\n\nOpenCode failed: it took longer than 3 s and was stopped."
-    assert LIMIT_SECONDS == 300
+    assert [one.limit_seconds for one in (CODEX, GEMINI, OPENCODE)] == [math.inf, 300, 300]
     gone = await answer(OPENCODE, "x", tmp_path / "a", tmp_path / "none", environ)
     assert "could not be started" in gone.error
 

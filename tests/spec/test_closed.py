@@ -74,6 +74,7 @@ PUBLIC = {("GET", "/"), ("HEAD", "/"), ("GET", "/healthz"), ("HEAD", "/healthz")
 # The app's own files are anybody's, and hold nothing of the team.
 APP = "/app"
 # To pair a device needs a code, wherever one comes from: a wrong one is refused, and soon not even looked at.
+SIGN_IN = ("/api/sign-in", "/api/passkeys/sign-in")
 PAIR, NOT_PAIRED = "/api/pair", {"wrong_code", "too_many_tries", "not_allowed"}
 BODY = {"session": "ann", "text": "[[file:/etc/hosts.txt]] hello", "code": "WRONGCODE", "bearer": True}
 
@@ -226,6 +227,11 @@ async def test_there_is_no_other_route(
                     elif path.startswith(APP):
                         assert method in ("GET", "HEAD"), path
                         assert not re.search(r"\bann\b", answer.text), (path, trick)
+                    elif path.startswith(SIGN_IN):
+                        # A proof is needed, wherever one comes from; who has none gets a challenge at most.
+                        assert answer.status_code in (400, 403) or path.endswith("/options"), (method, path, trick)
+                        assert not re.search(r"\bann\b", answer.text), (path, trick)
+                        assert "set-cookie" not in answer.headers, (path, trick)
                     elif path == PAIR:
                         assert answer.json()["error"]["code"] in NOT_PAIRED, trick
                     else:

@@ -134,13 +134,61 @@ async def test_another_settings_file_and_a_backend_without_one(tmp_path: Path) -
     older = tmp_path / "older" / "settings.json"
     older.parent.mkdir()
     older.write_text('{"hooks": {"Stop": [{"hooks": [{"command": "~/.claude/hooks/send-to-telegram.sh"}]}]}}')
-    assert "answers may come twice" in (await farhand(tmp_path, "hook", "status", "--settings", str(older)))[1]
+    told = (await farhand(tmp_path, "hook", "status", "--settings", str(older)))[1]
+    assert "The hook of another bridge is there, too (send-to-telegram.sh): what it posts a second time is told" in told
     code, told = await farhand(tmp_path, "hook", "install", "--settings", str(older / "below.json"))
     assert (code, "cannot be used: Not a directory." in told) == (1, True)
     settings.write_text("{ broken")
     code, told = await farhand(tmp_path, "hook", "install", "--settings", str(settings))
     assert (code, "left as it is" in told) == (2, True)
     assert settings.read_text() == "{ broken"
+
+
+HOOKED = {
+    "claude": (".claude/settings.json", ".claude/settings.local.json", b'{\n  "model": "opus"\n}\n'),
+    "codex": (".codex/hooks.json", ".codex/hooks.json", b'{"hooks": {"Stop": []}}'),
+    "gemini": (
+        ".gemini/settings.json",
+        ".gemini/settings.json",
+        b'{\n  // mine\n  "ui": {"theme": "x"}, /* and this */\n  "hooks": {"AfterAgent": [{"hooks": []}]},\n}\n',
+    ),
+    "opencode": (".config/opencode/plugin/farhand.js", ".opencode/plugin/farhand.js", b""),
+}
+
+
+@pytest.mark.parametrize("level", ["person", "project"])
+@pytest.mark.parametrize("backend", HOOKED)
+async def test_hooks_of_every_cli_come_and_go_to_the_byte(tmp_path: Path, backend: str, level: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    person, own, before = HOOKED[backend]
+    settings = (tmp_path / person) if level == "person" else (project / own)
+    words = ["--backend", backend, *(["--project", str(project)] if level == "project" else [])]
+    if before:
+        settings.parent.mkdir(parents=True)
+        settings.write_bytes(before)
+    for again in (False, True):
+        code, told = await farhand(tmp_path, "hook", "install", *words)
+        assert (code, "already" in told, str(settings) in told) == (0, again, True), told
+    installed = settings.read_text()
+    assert installed.count(f"-S {settings.anchor}") == 1 or (backend == "opencode" and ANSWERS in installed)
+    assert all(line in installed for line in ("// mine", "/* and this */")) or backend != "gemini"
+    assert "hook:     installed\n" in (await farhand(tmp_path, "hook", "status", *words))[1]
+    assert (await farhand(tmp_path, "hook", "uninstall", *words))[0] == 0
+    assert (settings.read_bytes() if settings.exists() else b"") == before
+    assert "not installed" in (await farhand(tmp_path, "hook", "status", *words))[1]
+    assert not list((tmp_path / ".claude").rglob(ANSWERS))
+
+
+async def test_a_hook_goes_also_from_settings_with_comments_that_somebody_changed(tmp_path: Path) -> None:
+    settings = tmp_path / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{\n  // mine\n  "a": 1\n}\n')
+    await farhand(tmp_path, "hook", "install", "--backend", "gemini")
+    settings.write_text(settings.read_text().replace('"a": 1', '"a": 2, // changed'))
+    code, told = await farhand(tmp_path, "hook", "uninstall", "--backend", "gemini")
+    assert (code, told.startswith("Hook removed")) == (0, True)
+    assert settings.read_text() == '{\n  // mine\n  "a": 2, // changed\n}\n'
 
 
 @promise("cli.11")

@@ -19,6 +19,7 @@ from farhand.channels.files.sessions import SessionFiles
 from farhand.channels.files.worker_files import WorkerFiles
 from farhand.config.settings import read_settings
 from farhand.model import compat
+from farhand.model.agent_orders import BY_A_PROGRAM
 from farhand.model.errors import BadName, NodeError
 from farhand.model.facts import Said
 from farhand.model.present import Present, Worker
@@ -169,6 +170,13 @@ async def test_lines_of_a_pipe_are_messages_in_order(team: Team) -> None:
     await team.until_told("line 49", "bob")
     assert team.told("bob") == ["your message", *[f"line {number}" for number in range(50)]]
     assert team.told("ann") == []
+
+
+@pytest.mark.parametrize("order", ["/add-dir /", "!touch here", "# remember", "  /permissions"])
+async def test_what_comes_by_a_pipe_is_no_order_to_an_agents_own_program(team: Team, order: str) -> None:
+    await team.hire("ann")
+    await anyio.to_thread.run_sync(team.pipe("ann").write_text, f"{order}\n")
+    assert await team.until_told(order.strip(), "ann") == f"{BY_A_PROGRAM} {order.strip()}"
 
 
 @promise("workers.4")

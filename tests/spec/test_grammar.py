@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.spec.promises import promise
 
 from farhand.channels.telegram.replies import menu
-from farhand.core.decide import HirePolicy, decide
+from farhand.core.decide import decide
+from farhand.core.hire_policy import HirePolicy
 from farhand.model import commands
 from farhand.model.errors import BadName
 from farhand.model.facts import Hired

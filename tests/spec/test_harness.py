@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from scripts.spec_2 import unlisted
 from tests.spec.promises import promise
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,3 +32,9 @@ def test_what_is_not_kept_yet_is_told() -> None:
     waiting = (ROOT / "tests" / "spec" / "spec_2_open.txt").read_text("utf-8").splitlines()
     assert bool(waiting) == bool(told)
     assert [line for line in waiting if f"| {line.replace(' ', ' | ', 1)} |" not in told] == []
+
+
+def test_a_line_of_the_spec_that_is_on_no_list_is_found() -> None:
+    listed = "cli.1 MUST implement `run` to start a node.\n"
+    spec = "- MUST implement `run` to start a node.\n- MUST dance.\nNothing.\n"
+    assert unlisted(spec, listed) == ["on neither list: MUST dance."]

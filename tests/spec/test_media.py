@@ -24,6 +24,7 @@ from farhand.channels.kit.sendable_files import (
     refusal,
 )
 from farhand.channels.kit.tags import take_tags
+from farhand.channels.kit.worker_folders import WorkerFolder
 from farhand.model.facts import Said, TurnEnded
 from farhand.model.ports import Deliver
 from farhand.model.secret_names import BLOCKED_ENDINGS
@@ -218,7 +219,21 @@ def test_the_workers_own_directory_is_a_working_directory(tmp_path: Path) -> Non
     given = PurePath(theirs / "a.png")
     assert refusal(given, given, picture=True, roots=roots, closed=[])
     assert not refusal(given, given, picture=True, roots=[*roots, theirs], closed=[])
-    assert SendableFiles(ours, ours).read(str(theirs / "a.png"), picture=True, directory=theirs) == DOT
+    assert SendableFiles(ours, ours).read(str(theirs / "a.png"), picture=True, folder=WorkerFolder(theirs)) == DOT
+
+
+def test_of_a_worker_in_a_sandbox_nothing_is_sent_that_it_does_not_see(tmp_path: Path) -> None:
+    theirs, mine = tmp_path / "theirs", tmp_path / "mine"
+    for one in (theirs, mine):
+        one.mkdir()
+        (one / "notes.md").write_text(one.name)
+    (theirs / "link.md").symlink_to(mine / "notes.md")
+    shown, folder = SendableFiles(tmp_path, tmp_path), WorkerFolder(theirs, lambda path: path.is_relative_to(theirs))
+    assert shown.read(str(theirs / "notes.md"), picture=False, folder=folder) == b"theirs"
+    for path in (mine / "notes.md", theirs / "link.md", theirs / ".." / "mine" / "notes.md"):
+        with pytest.raises(NotSendable, match="cannot see it itself"):
+            shown.read(str(path), picture=False, folder=folder)
+    assert shown.read(str(mine / "notes.md"), picture=False, folder=WorkerFolder(theirs)) == b"mine"
 
 
 @promise("media.18")

@@ -6,11 +6,13 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.live.nodes import Home
+from tests.live.nodes import SAFETY_SECONDS, Home
 from tests.spec.promises import promise
 
 from farhand.channels.kit import texts
@@ -50,9 +52,17 @@ class PlayedDocker:
         said = [json.loads(line) for line in lines]
         return [one for one in said if one["words"][0] == verb]
 
-    def run(self, number: int = 0) -> list[str]:
-        """The words of that start of a container."""
-        words = self.orders("run")[number]["words"]
+    def until(self, verb: str, holds: Callable[[list[dict[str, object]]], bool]) -> list[dict[str, object]]:
+        """All orders of that kind, once they are so: a command returns when the node has taken it."""
+        ends = time.monotonic() + SAFETY_SECONDS
+        while not holds(found := self.orders(verb)):
+            assert time.monotonic() < ends, found
+            threading.Event().wait(0.05)
+        return found
+
+    def run(self) -> list[str]:
+        """The words of the first start of a container."""
+        words = self.until("run", bool)[0]["words"]
         assert isinstance(words, list)
         return words
 
@@ -91,7 +101,10 @@ def test_with_the_variable_a_worker_runs_in_a_container(home: Home, docker: Play
     assert f"source={home.folder},target=/workspace" in mounts(words)
     assert words[words.index("--workdir") + 1] == str(home.folder)
     for path in (node / "sessions", home.folder / "temporary" / "test"):
-        assert f"source={path},target={path}" in mounts(words)
+        assert f"source={path},target={path},readonly" in mounts(words)
+    # Its own answers are all that it leaves there.
+    own = node / "sessions" / "ann"
+    assert f"source={own},target={own}" in mounts(words)
     assert f"source={node},target={node}" not in mounts(words)
     assert f"--tmpfs={home.folder}/farhand:rw,mode=0755,size=16m" in words
     assert "--add-host=host.docker.internal:host-gateway" in words
@@ -119,6 +132,7 @@ def test_the_flags_say_image_and_mounts(short_folder: Path) -> None:
     try:
         home.start("test", "--sandbox", "--sandbox-image", "mine:2", "--mount", str(data), "--mount-ro", str(notes))
         assert home.farhand("hire", "ann", "--backend", "demo").returncode == 0
+        words = docker.run()
     finally:
         home.end_agents()
     assert {
@@ -126,7 +140,7 @@ def test_the_flags_say_image_and_mounts(short_folder: Path) -> None:
         f"source={data},target=/inside",
         f"source={data},target={data}",
         f"source={notes},target={notes},readonly",
-    } <= mounts(docker.run())
+    } <= mounts(words)
 
 
 @promise("cli.28")
@@ -135,7 +149,8 @@ def test_no_sandbox_wins_over_the_variable(home: Home, docker: PlayedDocker) -> 
     home.start("test", "--no-sandbox")
     assert home.farhand("hire", "ann", "--backend", "demo").returncode == 0
     assert home.farhand("hire", "bob", "--backend", "demo", "--sandbox").returncode == 0
-    assert [words["environment"]["BRIDGE_SESSION"] for words in docker.orders("run")] == ["bob"]  # type: ignore[index]
+    runs = docker.until("run", bool)
+    assert [words["environment"]["BRIDGE_SESSION"] for words in runs] == ["bob"]  # type: ignore[index]
 
 
 @promise("sandbox.8")
@@ -150,9 +165,10 @@ def test_the_container_is_removed_with_a_relaunch_and_with_the_end(home: Home, d
     removed = [order["words"] for order in docker.orders("rm")[before:]]
     assert ["rm", "--force", name] in removed
     assert home.farhand("end", "ann").returncode == 0
-    home.farhand("stop", "--keep-workers")
-    assert ["rm", "--force", "c0ffee"] in [order["words"] for order in docker.orders("rm")]
-    assert not list((home.node_folder() / "sandboxes").iterdir())
+    left = home.node_folder() / "sandboxes"
+    # Where its folder was is kept until the next one starts in a sandbox.
+    orders = docker.until("rm", lambda _: not list(left.glob("*.json")))
+    assert ["rm", "--force", "c0ffee"] in [order["words"] for order in orders]
 
 
 def test_a_node_that_cannot_sandbox_does_not_run(home: Home) -> None:
@@ -179,7 +195,10 @@ def test_settings_and_the_greeting_tell_of_the_sandbox() -> None:
 
 
 def test_the_dockerfile_is_printed_and_built_under_the_images_name(home: Home, docker: PlayedDocker) -> None:
-    assert home.farhand("sandbox", "file").stdout.splitlines()[2].startswith("FROM ")
+    assert home.farhand("sandbox", "file").stdout.splitlines()[2:4] == [
+        'ARG BASE="debian:bookworm-slim"',
+        "FROM ${BASE}",
+    ]
     assert home.farhand("sandbox", "build").returncode == 0
     words = docker.orders("build")[0]["words"]
     assert isinstance(words, list)

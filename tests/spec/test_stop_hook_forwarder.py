@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -16,7 +17,12 @@ from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
 from farhand.channels.files.channel import LEFT_SECONDS
-from farhand.channels.files.spooled_answers import YOUNG_SECONDS, read_spooled_answers
+from farhand.channels.files.spooled_answers import (
+    MOST_AT_ONCE,
+    YOUNG_SECONDS,
+    read_spooled_answers,
+    remove_spooled_answer,
+)
 from farhand.core.clock import SystemClock
 from farhand.hooks import forward_to_bridge, send_to_telegram
 from farhand.testing.scripted import ScriptedDriver
@@ -202,6 +208,36 @@ def test_what_a_killed_forwarder_left_is_found_once_it_is_old(tmp_path: Path) ->
     names = [(one.name, one.html) for one in read_spooled_answers(tmp_path, now + YOUNG_SECONDS)]
     assert names == [("a", False), ("b", True)]
     assert read_spooled_answers(tmp_path / "none", now) == []
+
+
+def test_no_answer_is_read_or_removed_through_a_link(tmp_path: Path) -> None:
+    mine, notes = tmp_path / "ann", tmp_path / "notes"
+    mine.mkdir()
+    notes.mkdir()
+    (notes / "diary.md").write_text("mine alone")
+    (mine / "answers").symlink_to(notes)
+    (tmp_path / "bob").symlink_to(mine)
+    later = (notes / "diary.md").stat().st_mtime + YOUNG_SECONDS
+    assert read_spooled_answers(mine, later) == []
+    (mine / "answers").unlink()
+    notes.rename(mine / "answers")
+    assert read_spooled_answers(tmp_path / "bob", later) == []
+    (answer,) = read_spooled_answers(mine, later)
+    (mine / "answers").rename(notes)
+    (mine / "answers").symlink_to(notes)
+    remove_spooled_answer(mine, answer)
+    assert (notes / "diary.md").exists()
+
+
+def test_what_is_left_is_read_a_little_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    with (folder / "holes.json").open("wb") as file:
+        file.truncate(1 << 40)
+    os.mkfifo(folder / "pipe.json")
+    for number in range(MOST_AT_ONCE + 1):
+        (folder / f"{number}.json").write_text('{"text": "x"}')
+    assert len(read_spooled_answers(tmp_path, 0.0)) == MOST_AT_ONCE
 
 
 def test_the_hook_needs_nothing_but_the_standard_library() -> None:

@@ -153,6 +153,16 @@ async def test_route_fallbacks(team: Team) -> None:
     assert team.told() == []
 
 
+async def test_a_name_alone_answers_who_should_be_talked_to(team: Team) -> None:
+    await team.hire("ann")
+    await team.hire("bob", "codex")
+    await team.manager.says("/end bob")
+    await team.manager.reads("Bob removed")
+    assert (await team.asks("zoe")).endswith("Who should I talk to?")
+    assert await team.asks("Ann") == "Now talking to Ann."
+    assert team.told() == []
+
+
 @promise("texts.13")
 def test_what_is_said_when_a_worker_leaves_in_between() -> None:
     from farhand.model.commands import Say

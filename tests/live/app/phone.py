@@ -3,8 +3,9 @@
 import json
 import shutil
 import subprocess
-import time
-from contextlib import suppress
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
@@ -13,8 +14,11 @@ from tests.live.nodes import SAFETY_SECONDS, Home
 from farhand.testing.ports import lasting_port
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
+# The microphone beeps, and nobody is asked for leave to hear it.
+MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", *MICROPHONE]
 PHONE = {"width": 390, "height": 844}
+SMALL = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 800}
 NODE = "app"
 
@@ -52,6 +56,17 @@ class AppNode:
         told = self.home.farhand("events", "--node", NODE)
         facts = [json.loads(line)["fact"] for line in told.stdout.splitlines() if line.startswith("{")]
         return [fact["text"] for fact in facts if fact["type"] == "queued"]
+
+
+@contextmanager
+def running(home: Home) -> Iterator[AppNode]:
+    """A node in that home, ended with all its agents."""
+    try:
+        yield AppNode(home)
+    finally:
+        # In a thread of its own: the browser's driver has an event loop in this one.
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(home.end_agents).result()
 
 
 class Phone:
@@ -122,24 +137,28 @@ class Phone:
 
     def answer_ask(self, choice: str) -> None:
         """Taps until it counts: a tap on what has just come is taken for one that was meant for something else."""
-        button = self.button(choice).last
-        expect(button).to_be_visible()
-        while button.is_visible():
+        self.tap_until_gone(self.button(choice).last)
+
+    @property
+    def sheet(self) -> Locator:
+        """The sheet that is open."""
+        return self.page.get_by_role("dialog")
+
+    def tap_until_gone(self, what: Locator) -> None:
+        """Taps until it counts, and what was tapped is gone."""
+        expect(what).to_be_visible()
+        while what.is_visible():
             # It may be gone before the finger is down.
             with suppress(NotInTime):
-                button.tap(timeout=2000) if self.is_touch else button.click(timeout=2000)
+                what.tap(timeout=2000) if self.is_touch else what.click(timeout=2000)
 
-    def draft_is_kept(self, text: str) -> None:
-        """Waits until the phone has written the draft down."""
-        deadline = time.monotonic() + SAFETY_SECONDS
-        while not self.page.evaluate(_HAS_DRAFT, text):
-            assert time.monotonic() < deadline, "the draft was never written down"
+    def tap_until(self, what: Locator, gone: Locator) -> None:
+        """Taps until what is to go is gone."""
+        expect(what).to_be_visible()
+        while gone.is_visible():
+            with suppress(NotInTime):
+                what.tap(timeout=2000) if self.is_touch else what.click(timeout=2000)
 
-
-_HAS_DRAFT = """text => new Promise(done => {
-  const opening = indexedDB.open('farhand');
-  opening.onsuccess = () => {
-    const asking = opening.result.transaction('drafts').objectStore('drafts').getAll();
-    asking.onsuccess = () => { opening.result.close(); done(asking.result.some(one => one.text === text)); };
-  };
-})"""
+    def is_paired_with(self, devices: int) -> None:
+        """Waits until the screen of devices shows that many."""
+        expect(self.page.locator("li.worker", has=self.page.locator(".chip, .button"))).to_have_count(devices)

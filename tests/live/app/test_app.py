@@ -2,70 +2,17 @@
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, expect, sync_playwright
+from playwright.sync_api import Browser, FilePayload, expect
 from tests.live.app.cable import Cable
-from tests.live.app.phone import ARGUMENTS, CHROMIUM, DESK, PHONE, AppNode, Phone
-from tests.live.nodes import SAFETY_SECONDS, Home
+from tests.live.app.conftest import Opens
+from tests.live.app.phone import DESK, PHONE, SMALL, AppNode, Phone, running
+from tests.live.nodes import Home
 
 import farhand
 from farhand.drivers.demo.replies import sunrise
-from farhand.server.web_app import NOT_BUILT, WebApp
-
-SMALL = {"width": 360, "height": 740}
-Opens = Callable[..., Phone]
-expect.set_options(timeout=SAFETY_SECONDS * 1000)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One Chromium for all tests of this file; each has a profile of its own."""
-    assert WebApp().files(), NOT_BUILT
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield opened
-        opened.close()
-
-
-@contextmanager
-def running(home: Home) -> Iterator[AppNode]:
-    """A node in that home, ended with all its agents."""
-    try:
-        yield AppNode(home)
-    finally:
-        # In a thread of its own: the browser's driver has an event loop in this one.
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(home.end_agents).result()
-
-
-@pytest.fixture
-def node() -> Iterator[AppNode]:
-    with (
-        TemporaryDirectory(prefix="farhand-", ignore_cleanup_errors=True) as folder,
-        running(Home(Path(folder))) as made,
-    ):
-        yield made
-
-
-@pytest.fixture
-def phone(browser: Browser, node: AppNode) -> Iterator[Opens]:
-    """Opens phones; whatever a page complained about fails the test."""
-    opened: list[Phone] = []
-
-    def opens(size: dict[str, int] = PHONE) -> Phone:
-        opened.append(Phone(browser, node, size))
-        return opened[-1]
-
-    yield opens
-    for one in opened:
-        assert one.problems == []
-        one.context.close()
 
 
 @pytest.mark.parametrize("size", [PHONE, SMALL, DESK], ids=["390x844", "360x740", "1280x800"])
@@ -130,7 +77,6 @@ def test_a_draft_written_offline_outlives_a_reload_and_is_sent_once(phone: Opens
         opened.say("demo", "sent in a tunnel")
         opened.composer("demo").fill("half a thought")
         expect(opened.receipt("sent in a tunnel")).to_contain_text("on this")
-        opened.draft_is_kept("half a thought")
         opened.page.reload()
         # The app opens without a network, with the last state, the draft and what waits.
         expect(opened.composer("demo")).to_have_value("half a thought")
@@ -164,6 +110,14 @@ def test_a_worker_is_hired_and_spoken_to(phone: Opens) -> None:
     opened.tap(sheet.get_by_text("Demo", exact=True))
     opened.tap(sheet.get_by_role("button", name=re.compile("^Hire ")))
     expect(opened.composer("ann")).to_be_visible()
+    # What the node tells an agent of its team nobody has written, and nobody needs to read.
+    introduced = opened.page.get_by_text("The node told ann about its team.")
+    expect(introduced).to_be_visible()
+    expect(opened.page.get_by_text("a long-lived worker")).to_have_count(0)
+    # Until the agent has taken it, it stands among what waits, and moves from there.
+    expect(opened.answer("ann")).to_contain_text("I am ready.")
+    opened.tap(introduced)
+    expect(opened.page.get_by_text("a long-lived worker")).to_be_visible()
     opened.say("ann", "hello")
     expect(opened.answer("ann")).to_contain_text("Hello! I am the demo.")
 

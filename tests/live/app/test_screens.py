@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from scripts.take_screenshots import CHROMIUM, SHOTS, SIZES, build, served, take
 
 # An answer that grew by this many pixels has moved whatever it could move.
@@ -119,6 +119,23 @@ def test_a_fold_that_is_opened_stays_under_the_finger(phone: BrowserContext, add
     assert abs(after["y"] - before["y"]) < 1
 
 
+def test_an_agent_that_is_not_installed_says_so_and_how_to_get_it(phone: BrowserContext, address: str) -> None:
+    page = phone.new_page()
+    page.goto(f"{address}#/!hire")
+    tile = page.locator("label.backend", has_text="OpenCode")
+    tile.get_by_text("not installed").wait_for()
+    tile.click()
+    page.get_by_role("status").get_by_text("npm install -g opencode-ai").wait_for()
+    expect(page.get_by_role("button", name="Hire ben")).to_be_disabled()
+
+
+def test_a_session_that_a_worker_has_leads_to_that_worker(phone: BrowserContext, address: str) -> None:
+    page = phone.new_page()
+    page.goto(f"{address}#/sessions")
+    page.get_by_role("link", name="Open ann").click()
+    page.locator(".composer-field").wait_for()
+
+
 def test_enter_is_a_newline_on_touch_and_ctrl_enter_sends(phone: BrowserContext, address: str) -> None:
     page = opened(phone, f"{address}#/w/otto")
     field = page.locator(".composer-field")
@@ -128,7 +145,7 @@ def test_enter_is_a_newline_on_touch_and_ctrl_enter_sends(phone: BrowserContext,
     assert field.input_value() == "first\nsecond"
     field.press("Control+Enter")
     page.get_by_role("article", name="Message of you").filter(has_text="second").wait_for()
-    assert field.input_value() == ""
+    expect(field).to_have_value("")
 
 
 def test_the_way_back_closes_a_sheet_and_then_the_conversation(phone: BrowserContext, address: str) -> None:

@@ -17,15 +17,16 @@ from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not there")]
-# What strace writes of one program that was started: its number, its path, its words and its whole environment.
-STARTED = re.compile(r'^(\d+) +execve\("([^"]+)", (.*)\) = 0$')
+# What strace writes of one program that was started: its path, its words and its whole environment.
+STARTED = re.compile(r'^execve\("([^"]+)", (.*)\) = 0$')
 SECRET = "a-secret-of-the-webhook"
 
 
 def started(trace: Path) -> list[tuple[str, str]]:
-    """Every program that was started: its name, and all that it was given."""
-    found = (STARTED.match(line) for line in trace.read_text(errors="replace").splitlines())
-    return [(Path(one[2]).name, one[3]) for one in found if one]
+    """Every program that was started: its name, and all that it was given; each process has a file of its own."""
+    files = sorted(trace.parent.glob(f"{trace.name}.*"), key=lambda one: int(one.suffix[1:]))
+    lines = (line for one in files for line in one.read_text(errors="replace").splitlines())
+    return [(Path(one[1]).name, one[2]) for one in map(STARTED.match, lines) if one]
 
 
 def carriers(secrets: Iterable[str], home: Path) -> set[str]:
@@ -43,7 +44,7 @@ def carriers(secrets: Iterable[str], home: Path) -> set[str]:
 
 async def test_no_program_that_the_node_starts_gets_a_secret_of_it(cli_env: ClaudeEnv, bot: FakeBot) -> None:
     trace = cli_env.folder / "started"
-    watch = ["strace", "-f", "--seccomp-bpf", "-qq", "-v", "-s", "100000", "-e", "trace=execve", "-e", "signal=none"]
+    watch = ["strace", "-ff", "--seccomp-bpf", "-qq", "-v", "-s", "100000", "-e", "trace=execve", "-e", "signal=none"]
     # Behind a shell, as `make`, `uv run` and many others start a node: that one keeps the token.
     starter = [*watch, "-o", str(trace), "/bin/sh", "-c", '"$@"; exit', "the-shell-above"]
     script = cli_env.model.script

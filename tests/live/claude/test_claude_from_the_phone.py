@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 import pytest
-from tests.live import phone_scenarios
+from tests.live import phone_scenarios, sprint_scenarios
 from tests.live.phone_scenarios import ScriptedPhoneModel
 
 from farhand.model.facts import Said
@@ -20,6 +20,7 @@ from farhand.model.wire import decode_event
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 from farhand.testing.claude_env import ClaudeEnv, red_pixel
+from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, ScriptedReply, say, use
 from farhand.testing.phone import SECONDS, Phone, with_phone
 from farhand.testing.telegram import FakeBot
@@ -43,7 +44,10 @@ async def phone(request: pytest.FixtureRequest, cli_env: ClaudeEnv, bot: FakeBot
 def model(cli_env: ClaudeEnv) -> ScriptedPhoneModel:
     """What the scenarios need of the fake model."""
     return ScriptedPhoneModel(
-        cli_env.model, cli_env.project, lambda name: use("Bash", command=f"touch {name}", description="Create it")
+        cli_env.model,
+        cli_env.project,
+        lambda name: use("Bash", command=f"touch {name}", description="Create it"),
+        limited("come back tomorrow"),
     )
 
 
@@ -144,3 +148,8 @@ async def test_a_picture_goes_both_ways(cli_env: ClaudeEnv, phone: Phone) -> Non
     await phone.manager.sees(lambda chat: any(one.from_bot and one.photo for one in chat), seconds=SECONDS)
     await phone.reads("I saw it.")
     assert cli_env.model.prompted("zz-photo")[-1].images == 1
+
+
+@pytest.mark.parametrize("phone", [" --headless"], ids=["headless"], indirect=True)
+async def test_a_sprint_outlives_three_kills_and_a_usage_limit(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await sprint_scenarios.a_sprint_outlives_three_kills_and_a_usage_limit(phone, model)

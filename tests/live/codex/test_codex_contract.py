@@ -25,7 +25,7 @@ class TestOverTheAppServer(AgentAlone):
     def plays(self, cli_env: CodexEnv) -> None:
         (cli_env.project / "red.png").write_bytes(red_pixel())
         script = cli_env.model.script
-        script.conversation("zz-plain", *[say("hello there", piece=4)] * 3)
+        script.conversation("zz-plain", *[say("hello there", piece=4)] * 4)
         script.conversation("zz-tool", use("view_image", path=str(cli_env.project / "red.png")), say("looked"))
         script.conversation("zz-ask", shell("touch a"), say("made"))
         script.conversation("zz-fail", limited("come back tomorrow"))
@@ -50,7 +50,9 @@ class TestAtWork(AgentAtWork):
     def agent_script(self, request: pytest.FixtureRequest, cli_env: CodexEnv) -> CliScript:
         return CliScript(cli_env, request.param, shell)
 
-    def wants(self, agent_script: AgentScript, promise: Promise) -> None:
-        asks_or_rests = (worker.nothing_runs_before_it_is_allowed, worker.a_killed_agent_is_told_and_comes_back)
-        if agent_script.backend == "codex/exec" and promise in asks_or_rests:
-            pytest.skip("a process a turn cannot ask, and at rest there is none to kill")
+    def promises(self, _agent_script: AgentScript) -> tuple[Promise, ...]:
+        if _agent_script.backend != "codex/exec":
+            return worker.PROMISES
+        # A process a turn cannot ask, and at rest there is none to kill.
+        without = (worker.nothing_runs_before_it_is_allowed, worker.a_killed_agent_is_told_and_comes_back)
+        return tuple(promise for promise in worker.PROMISES if promise not in without)

@@ -33,16 +33,17 @@ class Counted(FolderWatcher):
 async def test_a_session_that_moves_before_it_is_followed_is_followed_once(
     short_folder: Path, tmux_server: tuple[str, ...]
 ) -> None:
-    start = CodexCursor(path=str(short_folder / "old" / "rollout"), state=CodexRolloutState(session="s"))
+    start = CodexCursor(path=str(short_folder / "old" / "rollout-1-s.jsonl"), state=CodexRolloutState(session="s"))
     counted, queue = Counted(), InputQueue[Never]()
     async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as tmux, counted.opened() as folders:
         keyboard = CodexKeyboard(tmux, await tmux.start("ann", ["cat", "-"], short_folder, {}))
         asks = HookAsks(WORDING, 60, queue, keyboard.where)
-        cli = CodexCli(queue, keyboard, asks, start, CodexStartFile(short_folder / "kept"))
+        cli = CodexCli(queue, keyboard, asks, start, CodexStartFile(short_folder / "kept"), short_folder)
         async with queue.opened(folders):
             cli.start_sources()
-            for name in ("new", "newest"):
-                cli.follow(str(short_folder / name / "rollout"), "s")
+            for name in ("new", "newest", "../elsewhere"):
+                cli.follow(str(short_folder / name / "rollout-2-s.jsonl"), "s")
+            cli.follow(str(short_folder / "mine" / "notes.txt"), "s")
             with anyio.fail_after(240):
                 while counted.now != {"newest"}:  # noqa: ASYNC110
                     await anyio.sleep(0.01)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.live import phone_scenarios
+from tests.live import phone_scenarios, sprint_scenarios
 from tests.live.phone_scenarios import ScriptedPhoneModel
 
 from farhand.testing.codex_env import CodexEnv
+from farhand.testing.models.responses import limited
 from farhand.testing.models.script import use
 from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot
@@ -30,7 +31,10 @@ async def phone(request: pytest.FixtureRequest, cli_env: CodexEnv, bot: FakeBot)
 def model(cli_env: CodexEnv) -> ScriptedPhoneModel:
     """What the scenarios need of the fake model."""
     return ScriptedPhoneModel(
-        cli_env.model, cli_env.project, lambda name: use("exec_command", cmd=f"touch {name}", **ESCALATED)
+        cli_env.model,
+        cli_env.project,
+        lambda name: use("exec_command", cmd=f"touch {name}", **ESCALATED),
+        limited("come back tomorrow"),
     )
 
 
@@ -44,3 +48,8 @@ async def test_an_ask_outlives_a_killed_node(phone: Phone, model: ScriptedPhoneM
 
 async def test_a_node_killed_in_mid_turn_brings_the_answer_once(phone: Phone, model: ScriptedPhoneModel) -> None:
     await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
+
+
+@pytest.mark.parametrize("phone", [""], ids=["headless"], indirect=True)
+async def test_a_sprint_outlives_three_kills_and_a_usage_limit(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await sprint_scenarios.a_sprint_outlives_three_kills_and_a_usage_limit(phone, model)

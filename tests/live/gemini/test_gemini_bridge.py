@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from threading import Event
 
 import pytest
@@ -18,6 +19,8 @@ from tests.live.bridge_scenarios import (
 from farhand.bridge.hook.rules import STOP_SENTENCE
 from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.models.gemini import held, says
+from farhand.testing.phone import MANAGER, with_phone
+from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +48,8 @@ def script(cli_env: GeminiEnv) -> ForeignScript:
 async def test_a_message_reaches_the_agent_and_its_answer_comes_back(
     cli_env: GeminiEnv, desk: Desk, script: ForeignScript
 ) -> None:
-    cli_env.model.expect(says("Startup ", "complete."), says("Nothing new."))
+    """AC-1 and AC-2 by the files alone, and AC-7 at the end."""
+    cli_env.model.expect(says("Startup ", "complete."), says("Nothing new."), says("Tidied up."))
     script.writes("Run /startup <now>")
     await desk.types("look at your messages")
     await script.hears("Startup complete.")
@@ -55,6 +59,12 @@ async def test_a_message_reaches_the_agent_and_its_answer_comes_back(
     await desk.types("and now")
     await script.hears("Startup complete.", "Nothing new.")
     assert "hook_context" not in json.dumps(cli_env.model.last["contents"][-1])
+    script.fills(120)
+    script.writes("tidy up")
+    await desk.types("once more")
+    await script.hears("Tidied up.")
+    assert "WhatsApp messages:\\ntidy up" in json.dumps(cli_env.model.last["contents"][-1])
+    assert script.longest() <= 100
 
 
 async def test_a_malformed_inbox_costs_the_agent_nothing(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
@@ -92,3 +102,37 @@ async def test_stop_is_told_to_the_agent_with_its_sentence(
     await desk.types("go on")
     await script.hears("I halt.")
     assert STOP_SENTENCE in json.dumps(cli_env.model.last["contents"][-1], ensure_ascii=False)
+
+
+async def test_the_phone_reaches_the_agent_at_the_desk_and_wakes_it(
+    cli_env: GeminiEnv, desk: Desk, bot: FakeBot
+) -> None:
+    """AC-1 to AC-5, from Telegram: the node is on the files, and the agent was started by hand."""
+    gate = Event()
+    talk = (says("I am here."), says("Startup complete. ", "3 tasks."), says("Told."))
+    cli_env.model.expect(*talk, says("did one"), held(gate, "did ", "two", before=1))
+    async with with_phone(cli_env, bot) as phone:
+        await phone.manager.says(f"/hire ann --bridge {cli_env.project}")
+        await phone.reads("ann sits at its own desk")
+        await desk.types("hello")
+        await phone.hears("I am here.")
+        said = await phone.manager.says("/startup")
+        await phone.hears("Startup complete. 3 tasks.")
+        asked = json.dumps(cli_env.model.last["contents"][-1])
+        assert "<hook_context>WhatsApp messages:\\n/startup</hook_context>" in asked
+        answer = next(one for one in await bot.messages(MANAGER) if one.buzzed and "Startup complete." in one.text)
+        assert answer.reply_to == said.message_id
+        await phone.manager.says("and tell me more")
+        await phone.hears("Told.")
+        log = (cli_env.folder / "node.log").read_text()
+        assert "📥 Received: /startup" in log
+        assert "📤 Sent: Startup complete. 3 tasks." in log
+        await phone.manager.says("/sprint start --no-commit\n- zz-one\n- zz-two\n- zz-three")
+        await phone.reads("did one")
+        await phone.reads("sprint 1/3")
+        await cli_env.asked("zz-two")
+        await phone.manager.says("Stop")
+        await wait(partial(phone.types, "events"), lambda told: '"halt_asked"' in str(told), "a sprint that halts")
+        gate.set()
+        await phone.hears("ann's sprint was halted")
+        assert not any("zz-three" in str(one.body) for one in cli_env.model.requests)

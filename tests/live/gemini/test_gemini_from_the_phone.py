@@ -10,11 +10,11 @@ from threading import Event
 
 import anyio.to_thread
 import pytest
-from tests.live import phone_scenarios
+from tests.live import phone_scenarios, sprint_scenarios
 from tests.live.phone_scenarios import FIRST, SECOND
 
 from farhand.testing.gemini_env import GeminiEnv
-from farhand.testing.models.gemini import calls, held, says
+from farhand.testing.models.gemini import calls, exhausted, held, says
 from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot
 
@@ -57,6 +57,9 @@ class GeminiPhoneModel:
         self._studio.model.expect(held(gate, FIRST, SECOND, before=1), prompt=marker)
         return gate.set
 
+    def limits(self, marker: str, text: str) -> None:
+        self._studio.model.expect(exhausted(daily=True), says(text), prompt=marker)
+
     async def asked(self, marker: str) -> None:
         await self._studio.asked(marker)
 
@@ -98,3 +101,11 @@ async def test_an_agent_whose_link_is_killed_runs_nothing(cli_env: GeminiEnv, bo
             os.kill(pid, signal.SIGKILL)
         await phone.reads("The agent")
     assert not file.exists()
+
+
+async def test_a_sprint_outlives_three_kills_and_a_usage_limit(cli_env: GeminiEnv, bot: FakeBot) -> None:
+    async with with_phone(cli_env, bot) as phone:
+        await hire(cli_env, phone, "headless")
+        await sprint_scenarios.a_sprint_outlives_three_kills_and_a_usage_limit(
+            phone, GeminiPhoneModel(cli_env, "headless")
+        )

@@ -21,10 +21,11 @@ async def test_not_installed(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> Non
         await trouble.cannot_start(kind, "There is no 'gemini' on PATH", "npm install -g @google/gemini-cli")
 
 
-@pytest.mark.parametrize("kind", ["gemini/tmux"])
+@IN_BOTH
 async def test_without_a_key(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> None:
     def without_key() -> None:
-        for name in [name for name in cli_env.environment if name.endswith("API_KEY")]:
+        # Where a model of one's own is named, it wants no key without a terminal.
+        for name in [name for name in cli_env.environment if name.endswith(("API_KEY", "BASE_URL"))]:
             del cli_env.environment[name]
 
     async with in_trouble(cli_env, bot, without_key) as trouble:

@@ -6,7 +6,7 @@ import pytest
 
 from farhand.model.words import replace
 from farhand.testing.contracts import worker
-from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, CliScript, Promise
+from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, CliScript, Promise, keep
 from farhand.testing.contracts.worker import AgentScript
 from farhand.testing.models.script import Failure, Hold, ScriptedReply, ScriptedText, say, use
 from farhand.testing.opencode_env import OpenCodeEnv
@@ -15,6 +15,7 @@ FAILURE = Failure(400, "invalid_request_error", "the model is not in the mood")
 # The terminal is slow to start and has the same link: it shows what is its own.
 IN_THE_TERMINAL = (
     worker.nothing_runs_before_it_is_allowed,
+    worker.a_phone_sees_what_the_model_says,
     worker.a_relaunched_worker_keeps_its_session,
     worker.a_killed_agent_is_told_and_comes_back,
 )
@@ -35,7 +36,7 @@ class TestHeadless(AgentAlone):
 
     def plays(self, cli_env: OpenCodeEnv) -> None:
         script = cli_env.model.script
-        script.conversation("zz-plain", *[say("hello there", piece=4)] * 3)
+        script.conversation("zz-plain", *[say("hello there", piece=4)] * 4)
         script.conversation("zz-tool", use("glob", pattern="*"), say("looked"))
         script.conversation("zz-ask", shell("touch a"), say("made"))
         script.conversation("zz-fail", FAILURE)
@@ -60,13 +61,11 @@ class TestAtWork(AgentAtWork):
     def agent_script(self, request: pytest.FixtureRequest, cli_env: OpenCodeEnv) -> CliScript:
         return CliScript(cli_env, request.param, shell)
 
-    def wants(self, agent_script: AgentScript, promise: Promise) -> None:
-        if agent_script.backend == "opencode/tmux" and promise not in IN_THE_TERMINAL:
-            pytest.skip("the terminal shows what is its own")
+    def promises(self, _agent_script: AgentScript) -> tuple[Promise, ...]:
+        return IN_THE_TERMINAL if _agent_script.backend == "opencode/tmux" else worker.PROMISES
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("promise", IN_RUNS, ids=lambda promise: promise.__name__)
-async def test_promise_in_runs(cli_env: OpenCodeEnv, promise: Promise) -> None:
+async def test_one_worker_in_runs_keeps_its_promises(cli_env: OpenCodeEnv) -> None:
     async with cli_env.open() as house:
-        await promise(house, CliScript(cli_env, "opencode/exec", shell))
+        await keep(house, CliScript(cli_env, "opencode/exec", shell), IN_RUNS)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import anyio.to_thread
 import pytest
-from tests.live import phone_scenarios
+from tests.live import phone_scenarios, sprint_scenarios
 from tests.live.phone_scenarios import ScriptedPhoneModel
 
-from farhand.testing.models.script import ScriptedReply, say, use
+from farhand.testing.models.script import Failure, ScriptedReply, say, use
 from farhand.testing.opencode_env import OpenCodeEnv
 from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot
@@ -81,3 +81,10 @@ async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(
         await phone.reads("no longer asked")
         await phone.reads("Ann is back online.")
     assert not no.exists()
+
+
+async def test_a_sprint_outlives_three_kills_and_a_usage_limit(cli_env: OpenCodeEnv, bot: FakeBot) -> None:
+    later = Failure(429, "rate_limit_error", "come back later", {"retry-after": "7200"})
+    model = ScriptedPhoneModel(cli_env.model, cli_env.project, touch, later)
+    async with hired(cli_env, bot, "headless") as phone:
+        await sprint_scenarios.a_sprint_outlives_three_kills_and_a_usage_limit(phone, model)

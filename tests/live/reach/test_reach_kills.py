@@ -13,8 +13,9 @@ import anyio
 import anyio.abc
 import pytest
 from tests.live.reach.stand_ins import Cloudflared
-from tests.live.reach.test_reach_tunnel import Desk
+from tests.live.reach.test_reach_tunnel import SAFETY_SECONDS, Desk
 
+from farhand.sandbox.holders import LocalHolders
 from farhand.testing.leftovers import end_agents
 from farhand.testing.ports import lasting_port
 from farhand.testing.telegram import FakeBot, FakeTelegram
@@ -42,7 +43,26 @@ async def statuses(desk: Desk) -> dict[str, dict[str, object]]:
     return {said["node"]: said for said in map(json.loads, lines)}
 
 
-async def test_tunnel_and_node_of_one_are_killed_and_the_other_notices_nothing(
+async def kill_agent(desk: NodeDesk) -> None:
+    """`kill -9` of the worker's own program; returns when the journal has seen it go and come back."""
+    holders = LocalHolders(desk.folder / "holders")
+    found = await holders.attach((await holders.names())[0])
+    assert found is not None
+    before = len(await facts(desk))
+    async with found as held:
+        os.kill((await held.status()).pid, signal.SIGKILL)
+    with anyio.fail_after(SAFETY_SECONDS):
+        while not {"went_offline", "came_online"} <= set((await facts(desk))[before:]):  # noqa: ASYNC110
+            await anyio.sleep(0.1)
+
+
+async def facts(desk: NodeDesk) -> list[str]:
+    """What happened so far, by its kinds."""
+    lines = (await desk.farhand("events", "-n", desk.name))[1].splitlines()
+    return [json.loads(line)["fact"]["type"] for line in lines]
+
+
+async def test_tunnel_node_and_worker_of_one_are_killed_and_the_other_notices_nothing(
     tmp_path: Path, telegram_address: str
 ) -> None:
     cloudflared = Cloudflared(tmp_path / "programs")
@@ -74,6 +94,9 @@ async def test_tunnel_and_node_of_one_are_killed_and_the_other_notices_nothing(
                     await dev.talks("after the node")
                     said = await statuses(test)
                     assert (said["dev"]["running"], said["test"]["running"]) == (True, True)
+
+                    await kill_agent(dev)
+                    await dev.talks("after the worker")
                     assert len(cloudflared.alive) == 2
                 # The other one noticed nothing of all this.
                 assert (test.read("tunnel_url"), await test.until_called()) == (other, other)

@@ -135,7 +135,7 @@ async def test_a_node_on_a_tailnet_polls_and_stop_takes_it_off(
     async with desk.node() as process:
         await bot.until_standing(lambda standing: standing.polling)
         await desk.until(lambda: desk.read("tunnel_url") == ADDRESS, "it is not served")
-        assert "  reach:    tailscale, up for " in (await desk.farhand("status", "-n", "cli"))[1]
+        assert "  reach:    tailscale, up for " in await desk.until_reachable()
         await desk.talks("polled")
         process.kill()
         await process.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -72,6 +73,14 @@ class Desk:
             while not holds():  # noqa: ASYNC110
                 await anyio.sleep(0.02)
         assert holds(), what
+
+    async def until_reachable(self) -> str:
+        """What `status` says once the node has seen that its way in leads to it: the address is on file before that."""
+        with anyio.fail_after(SAFETY_SECONDS):
+            while True:
+                said = (await self.farhand("status", "-n", self.name))[1]
+                if re.search(r"^  reach: .*, up for ", said, re.MULTILINE):
+                    return said
 
     async def until_called(self, other_than: str = "") -> str:
         """Where the webhook leads, once it leads to the tunnel."""

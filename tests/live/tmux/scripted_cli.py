@@ -18,7 +18,7 @@ from farhand.drivers.wires.tmux.state import TmuxState
 from farhand.drivers.wires.tmux.submit import BoxOptions
 from farhand.drivers.wires.tmux.transcript import read_on
 from farhand.model.facts import AskRaised, Noted, Said, Seen, TurnEnded
-from farhand.model.ports import Deliver, Heard, NotTaken, Outcome, Taken
+from farhand.model.ports import Change, Deliver, Heard, NotTaken, Outcome, Taken
 from farhand.model.present import Ask
 from farhand.model.words import AskKind, Choice, HowEnded, Word, replace
 
@@ -166,5 +166,5 @@ class ScriptedCli:
         self._queue.after(0.0, Timeout("stop").again())
         return Taken()
 
-    async def change(self, model: str | None, mode: str | None) -> Outcome:
-        return NotTaken(why=f"{model} {mode}")
+    async def change(self, change: Change) -> Outcome:
+        return NotTaken(why=f"{change.model} {change.mode}")

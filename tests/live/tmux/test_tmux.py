@@ -10,7 +10,7 @@ import anyio
 import pytest
 from tests.live.tmux.typed import BOX, ENVIRONMENT, read_box, submitted, until
 
-from farhand.drivers.wires.tmux import Pane, Tmux, TmuxGone, TmuxMissing, TmuxRefused
+from farhand.drivers.wires.tmux import Pane, Tmux, TmuxGone, TmuxMissing, TmuxRefused, TmuxUnreachable
 from farhand.drivers.wires.tmux.submit import submit
 
 pytestmark = pytest.mark.anyio
@@ -277,3 +277,30 @@ async def test_without_tmux_the_sentence_says_what_to_install(short_folder: Path
     async with Tmux(["/no/such/tmux"], "door", ENVIRONMENT).opened() as wire:
         with pytest.raises(TmuxMissing, match="install the package tmux"):
             await wire.find("x")
+
+
+async def test_a_socket_without_rights_is_told_and_taken_for_no_end_of_tmux(short_folder: Path) -> None:
+    folder = short_folder / "closed"
+    folder.mkdir()
+    folder.chmod(0)
+    # For root there is no such folder: somebody else has to try.
+    another = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
+    server = (*another, "tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
+    async with Tmux(server, "door", {**ENVIRONMENT, "HOME": "/"}).opened() as tmux:
+        with pytest.raises(TmuxUnreachable) as told:
+            await tmux.command("list-sessions")
+    folder.chmod(0o700)
+    assert f"{folder / 'tmux'} (Permission denied). " in str(told.value)
+    assert "FARHAND_TMUX_SOCKET" in str(told.value)
+    assert "has ended" not in str(told.value)
+
+
+async def test_two_who_start_one_server_at_once_are_both_let_in(tmux_server: tuple[str, ...]) -> None:
+    async def come_and_go(door: str) -> None:
+        async with Tmux(tmux_server, door, ENVIRONMENT).opened() as wire:
+            assert await wire.find("claude-") == {}
+
+    for _ in range(10):
+        async with anyio.create_task_group() as tasks:
+            for door in ("one", "other"):
+                tasks.start_soon(come_and_go, door)

@@ -1,0 +1,186 @@
+"""Who is heard on WhatsApp: what Meta signed and the manager wrote, once, also across a restart; and nobody else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+from tests.house.whatsapp_house import BSUID, NUMBER, WhatsAppHouse, whatsapp_house
+
+from farhand.channels.whatsapp.settings import WhatsAppIdentity
+from farhand.model.facts import Queued
+from farhand.testing.house import SAFETY_SECONDS
+from farhand.testing.scripted import ScriptedDriver
+from farhand.testing.whatsapp import FakeWhatsApp
+from farhand.testing.whatsapp.posts import message_post, signature
+from farhand.testing.whatsapp.words import PhoneMessage
+
+pytestmark = pytest.mark.anyio
+
+
+def said_post(house: WhatsAppHouse, text: str, identity: str = "wamid.A==") -> bytes:
+    message = PhoneMessage(id=identity, from_business=False, kind="text", text=text)
+    house.manager.owner.wrote_at = house.whatsapp.world.now()
+    content = {"type": "text", "text": {"body": text}}
+    return message_post(house.whatsapp.world, house.manager.owner, message, house.whatsapp.world.now(), **content)
+
+
+async def queued(house: WhatsAppHouse) -> list[str]:
+    return [event.fact.text for event in await house.house.history() if isinstance(event.fact, Queued)]
+
+
+async def test_a_bad_signature_is_a_403_and_does_nothing(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    async with whatsapp_house(tmp_path, whatsapp) as house, httpx2.AsyncClient() as client:
+        await house.house.hire()
+        body, url = said_post(house, "obey me"), whatsapp.world.callback
+        right = signature(whatsapp.world, body)
+        wrong = (
+            "",
+            "sha256=",
+            right[:-1] + ("0" if right[-1] != "0" else "1"),
+            right.removeprefix("sha256="),
+            "sha256=é",
+        )
+        for given in wrong:
+            answer = await client.post(url, content=body, headers=[(b"X-Hub-Signature-256", given.encode())])
+            assert answer.status_code == 403, given
+        assert (await client.post(url, content=body)).status_code == 403
+        changed = body.replace(b"obey me", b"obey it")
+        assert (await client.post(url, content=changed, headers={"X-Hub-Signature-256": right})).status_code == 403
+        assert await queued(house) == []
+        assert (await client.post(url, content=body, headers={"X-Hub-Signature-256": right})).status_code == 200
+        assert await queued(house) == ["obey me"]
+
+
+async def test_without_a_signature_nothing_is_read(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    async with whatsapp_house(tmp_path, whatsapp):
+        url = httpx2.URL(whatsapp.world.callback)
+        head = f"POST {url.path} HTTP/1.1\r\nHost: {url.host}:{url.port}\r\nContent-Length: 4000000\r\n\r\n"
+        async with await anyio.connect_tcp(url.host, url.port or 80) as link:
+            await link.send(head.encode())
+            with anyio.fail_after(SAFETY_SECONDS):
+                assert (await link.receive()).startswith(b"HTTP/1.1 403 ")
+
+
+async def test_the_webhook_is_verified_by_its_token_alone(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    async with whatsapp_house(tmp_path, whatsapp), httpx2.AsyncClient() as client:
+        url = whatsapp.world.callback
+        known = {
+            "hub.mode": "subscribe",
+            "hub.verify_token": whatsapp.world.verify_token,
+            "hub.challenge": "1158201444",
+        }
+        answer = await client.get(url, params=known)
+        assert (answer.status_code, answer.text) == (200, "1158201444")
+        assert answer.headers["content-type"].startswith("text/plain")
+        for change in ({"hub.verify_token": "x"}, {"hub.verify_token": ""}, {"hub.mode": "unsubscribe"}):
+            assert (await client.get(url, params={**known, **change})).status_code == 403
+        assert (await client.get(url)).status_code == 403
+
+
+async def test_the_same_message_twice_acts_once_also_across_a_restart(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    agent = ScriptedDriver()
+    async with whatsapp_house(tmp_path, whatsapp, agent=agent) as house:
+        await house.house.hire()
+        body = said_post(house, "once")
+        assert [await whatsapp.post(body) for _ in range(3)] == [200, 200, 200]
+        await house.manager.reads("answer to once")
+    async with whatsapp_house(tmp_path, whatsapp, agent=agent) as house:
+        assert await whatsapp.post(body) == 200
+        assert await whatsapp.post(said_post(house, "twice", "wamid.B==")) == 200
+        await house.manager.reads("answer to twice")
+        assert await queued(house) == ["once", "twice"]
+        assert [one.text.count("answer to once") for one in house.manager.received].count(1) == 1
+
+
+async def test_what_makes_no_sense_costs_itself_alone(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    async with whatsapp_house(tmp_path, whatsapp) as house:
+        await house.house.hire()
+        good = json.loads(said_post(house, "good"))
+        value = good["entry"][0]["changes"][0]["value"]
+        strange = [{"id": 7}, {"id": "w1", "type": "text", "text": "no object", "from": NUMBER}, "x", {"type": "text"}]
+        value["messages"] = [*strange, value["messages"][0], {"id": "w2", "type": "sticker", "from": NUMBER}]
+        good["entry"].insert(0, {"id": "1", "changes": [{"field": "messages", "value": []}, {"field": "flows"}]})
+        assert await whatsapp.post(json.dumps(good).encode()) == 200
+        for nonsense in (b"", b"{", b"[]", b"\xff", b'{"entry": 7}', b"[" * 5000):
+            assert await whatsapp.post(nonsense) in (200, 400)
+        assert await whatsapp.post(b"x" * 5_000_000) == 413
+        await house.manager.reads("answer to good")
+        assert await queued(house) == ["good"]
+
+
+async def test_messages_to_another_number_and_in_groups_are_nobodys(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    async with whatsapp_house(tmp_path, whatsapp) as house:
+        await house.house.hire()
+        other = said_post(house, "to another").replace(whatsapp.world.phone_id.encode(), b"999")
+        assert await whatsapp.post(other) == 200
+        grouped = json.loads(said_post(house, "in a group"))
+        grouped["entry"][0]["changes"][0]["value"]["messages"][0]["group_id"] = "g"
+        assert await whatsapp.post(json.dumps(grouped).encode()) == 200
+        assert await queued(house) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "number", "bsuid", "obeyed"),
+    [
+        (WhatsAppIdentity(number=NUMBER), NUMBER, BSUID, True),
+        (WhatsAppIdentity(bsuid=BSUID), NUMBER, BSUID, True),
+        (WhatsAppIdentity(bsuid=BSUID), "4915199999999", BSUID, True),
+        # The number belongs to somebody else now.
+        (WhatsAppIdentity(number=NUMBER, bsuid=BSUID), NUMBER, "DE.9", False),
+        (WhatsAppIdentity(number=NUMBER), "4915199999999", "DE.9", False),
+        (WhatsAppIdentity(bsuid="DE.9"), NUMBER, BSUID, False),
+    ],
+)
+async def test_the_manager_is_known_by_number_and_by_bsuid(
+    tmp_path: Path, whatsapp: FakeWhatsApp, known: WhatsAppIdentity, number: str, bsuid: str, obeyed: bool
+) -> None:
+    async with whatsapp_house(tmp_path, whatsapp, manager=known) as house:
+        await house.house.hire()
+        owner = house.manager.owner
+        owner.number, owner.bsuid = number, bsuid
+        house.manager.says("hello")
+        await whatsapp.posted()
+        assert await queued(house) == (["hello"] if obeyed else [])
+
+
+async def test_a_bsuid_that_was_seen_beside_the_number_is_enough_later_and_a_number_alone_too(
+    tmp_path: Path, whatsapp: FakeWhatsApp
+) -> None:
+    async with whatsapp_house(tmp_path, whatsapp) as house:
+        await house.house.hire()
+        house.manager.says("both")
+        await house.manager.reads("answer to both")
+    async with whatsapp_house(tmp_path, whatsapp) as house:
+        owner = house.manager.owner
+        owner.shows_number = False
+        house.manager.says("bsuid alone")
+        await house.manager.reads("answer to bsuid alone")
+        owner.shows_number, owner.shows_bsuid = True, False
+        house.manager.says("number alone")
+        await house.manager.reads("answer to number alone")
+        # Somebody else has that number now.
+        owner.shows_bsuid, owner.bsuid = True, "DE.666"
+        house.manager.says("thief")
+        await whatsapp.posted()
+        assert await queued(house) == ["both", "bsuid alone", "number alone"]
+
+
+async def test_nobody_becomes_the_manager_by_writing_first(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    async with whatsapp_house(tmp_path, whatsapp, manager=WhatsAppIdentity()) as house:
+        await house.house.hire()
+        eve = whatsapp.person("4915100000666", "DE.666", "Eve")
+        eve.says("obey me")
+        await whatsapp.posted()
+        assert house.house.node.manager_chat() == ""
+        code = house.shown[0].rpartition(" ")[2]
+        house.manager.says(code)
+        await house.manager.reads("I'm online and ready.")
+        eve.says("obey me")
+        house.manager.says("hello")
+        await house.manager.reads("answer to hello")
+        assert (await queued(house), house.house.node.manager_chat()) == (["hello"], BSUID)
+        assert eve.received == []

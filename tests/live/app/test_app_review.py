@@ -1,0 +1,69 @@
+"""A review in the phone app, in a real Chromium on a real node: verdict, findings sent back, grey, again, the gate."""
+
+import subprocess
+
+from playwright.sync_api import expect
+from tests.house.reviewing import git, repository
+from tests.live.app.conftest import Opens
+from tests.live.app.phone import NODE, AppNode
+from tests.live.nodes import SAFETY_SECONDS
+
+expect.set_options(timeout=SAFETY_SECONDS * 1000)
+
+
+def test_a_verdict_is_sent_back_goes_grey_and_opens_the_gate(phone: Opens, node: AppNode) -> None:
+    opened = phone()
+    shop = repository(node.home.folder / "shop")
+    git(shop, "switch", "-qc", "work")
+    opened.pair()
+    hired = node.home.farhand("hire", "ann", "--backend", "demo", "--dir", str(shop), "--node", NODE)
+    assert hired.returncode == 0, hired.stderr
+    (shop / "a.py").write_text("password = 1\n# TODO: later\n")
+    opened.open_worker("ann")
+    opened.tap(opened.button("About ann"))
+    opened.tap(opened.button("Review"))
+    sheet = opened.page.get_by_role("dialog")
+    opened.tap(sheet.locator("label", has_text="Demo"))
+    # What else is chosen depends on which agents this machine has.
+    others = sheet.locator("label", has_not_text="Demo").filter(has=opened.page.get_by_role("checkbox", checked=True))
+    while others.count():
+        opened.tap(others.first)
+    expect(sheet.get_by_role("checkbox", checked=True)).to_have_count(1)
+    opened.tap(opened.button("Start the review"))
+    tabs = opened.page.get_by_role("tab")
+    expect(tabs.first).to_contain_text("Wants changes · 2")
+    opened.tap(tabs.first)
+    expect(opened.page.locator(".finding").first).to_contain_text("a.py:1")
+    opened.tap(opened.button("Send 2 back"))
+    expect(opened.page.locator(".rows")).to_contain_text("A review of your work found this")
+    (shop / "a.py").write_text("fine = 1\n")
+    opened.say("ann", "hello")
+    expect(opened.page.locator(".review-tab.stale")).to_be_visible()
+    opened.tap(opened.button("Review again"))
+    expect(tabs.first).to_contain_text("Approves")
+    opened.tap(tabs.first)
+    expect(opened.page.locator(".gate")).to_contain_text("Gate open")
+    # What is not committed cannot be merged; committed as it was judged, it can.
+    opened.tap(opened.button("Merge into main"))
+    expect(opened.page.locator(".gate")).to_contain_text("not committed")
+    git(shop, "commit", "-qam", "two")
+    opened.tap(opened.button("Merge into main"))
+    expect(opened.page.locator(".gate")).to_contain_text("Merged.")
+    assert git(shop, "rev-parse", "main") == git(shop, "rev-parse", "work")
+
+
+def test_the_command_line_waits_for_a_verdict(node: AppNode) -> None:
+    home, shop = node.home, repository(node.home.folder / "shop")
+
+    def farhand(*words: str) -> "subprocess.CompletedProcess[str]":
+        return home.farhand(*words, "--node", NODE)
+
+    assert farhand("hire", "ann", "--backend", "demo", "--dir", str(shop)).returncode == 0
+    (shop / "a.py").write_text("password = 1\n")
+    judged = farhand("review", "--worker", "ann", "--by", "demo", "--wait")
+    assert (judged.returncode, "1. P1 a.py:1 – This should not be shipped." in judged.stdout) == (1, True)
+    assert "Sent back to ann." in farhand("review", "send", "1", "--worker", "ann").stdout
+    (shop / "a.py").write_text("fine = 1\n")
+    assert farhand("review", "again", "--worker", "ann", "--wait").returncode == 0
+    assert "round 2" in farhand("review", "status", "--worker", "ann").stdout
+    assert farhand("review", "cancel", "--worker", "ann").returncode == 1

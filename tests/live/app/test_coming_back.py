@@ -1,0 +1,98 @@
+"""The app comes back by itself: after a network that was gone, a phone that slept, a node whose backup was restored."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import expect
+from tests.live.app.cable import Cable
+from tests.live.app.conftest import Opens
+from tests.live.app.phone import DESK, NODE, PHONE, AppNode, Phone
+
+# Where the app tells that it is cut off.
+BANNER = "#app > .banner"
+
+
+@contextmanager
+def on_a_cable(phone: Opens, node: AppNode, size: dict[str, int] = PHONE) -> Iterator[tuple[Cable, Phone]]:
+    """A phone that reaches the node over a cable, after a first answer; the page's time is the test's."""
+    with Cable(node.port) as cable:
+        node.reached_at = cable.port
+        opened = phone(size)
+        opened.page.clock.install()
+        opened.pair()
+        opened.open_worker("demo")
+        opened.say("demo", "hello")
+        expect(opened.receipt("hello")).to_contain_text("answered")
+        yield cable, opened
+
+
+def answers(opened: Phone) -> list[str]:
+    """Every answer on the screen, in order."""
+    return opened.page.get_by_role("article", name="demo’s answer").all_inner_texts()
+
+
+def stands_still(opened: Phone) -> None:
+    """From now on the page's time moves when the test says so, however long this machine takes."""
+    opened.page.clock.pause_at(opened.page.evaluate("Date.now()") / 1000 + 10)
+    opened.is_live()
+
+
+def test_half_a_minute_without_a_network_loses_nothing_and_is_told_late(phone: Opens, node: AppNode) -> None:
+    # On a desk the team's line tells at once that the connection is gone.
+    with on_a_cable(phone, node, DESK) as (cable, opened):
+        stands_still(opened)
+        cable.pull_out()
+        expect(opened.page.locator(".team-link")).to_contain_text("connecting")
+        opened.say("demo", "written in the dark")
+        opened.page.clock.run_for(3_900)
+        expect(opened.receipt("written in the dark")).to_contain_text("on this")
+        expect(opened.page.locator(BANNER)).to_have_count(0)
+        opened.page.clock.run_for(26_100)
+        expect(opened.page.locator(BANNER)).to_have_count(1)
+        # Meanwhile the team went on.
+        node.home.farhand("say", "--node", NODE, "--worker", "demo", "said at the desk")
+        cable.plug_in()
+        opened.page.clock.resume()
+        expect(opened.answer("demo")).to_contain_text("written in the dark")
+        expect(opened.page.locator(BANNER)).to_have_count(0)
+        assert sorted(node.said()) == ["hello", "said at the desk", "written in the dark"]
+        assert len(answers(opened)) == 3
+
+
+def test_a_phone_that_slept_for_an_hour_shows_what_happened(phone: Opens, node: AppNode) -> None:
+    with on_a_cable(phone, node) as (cable, opened):
+        # Asleep: nothing runs on the phone, and its connection dies unheard.
+        cable.pull_out()
+        node.home.farhand("say", "--node", NODE, "--worker", "demo", "said while it slept")
+        cable.plug_in()
+        opened.page.clock.fast_forward("01:00:00")
+        opened.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        expect(opened.page.locator(BANNER)).to_have_count(0)
+        opened.page.clock.run_for(5_000)
+        expect(opened.answer("demo")).to_contain_text("said while it slept")
+        expect(opened.page.locator(BANNER)).to_have_count(0)
+        assert len(answers(opened)) == 2
+
+
+def test_a_restored_backup_is_shown_as_it_is(phone: Opens, node: AppNode) -> None:
+    opened = phone()
+    opened.pair()
+    opened.open_worker("demo")
+    opened.say("demo", "before the backup")
+    expect(opened.receipt("before the backup")).to_contain_text("answered")
+    node.kill()
+    backup = {path: path.read_bytes() for path in node.home.node_folder(NODE).glob("farhand.db*")}
+    node.start()
+    opened.say("demo", "after the backup")
+    expect(opened.receipt("after the backup")).to_contain_text("answered")
+    node.kill()
+    for path in node.home.node_folder(NODE).glob("farhand.db*"):
+        path.unlink()
+    for path, content in backup.items():
+        path.write_bytes(content)
+    node.start()
+    opened.say("demo", "in the restored one")
+    expect(opened.answer("demo")).to_contain_text("in the restored one")
+    assert node.said().count("before the backup") == 1
+    assert node.said().count("in the restored one") == 1
+    assert opened.page.get_by_role("article", name="Message of you").filter(has_text="before the backup").count() == 1

@@ -1,0 +1,201 @@
+"""Push in a real Chromium: a question of the demo comes through the browser's own push, and its button acts once."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Worker, expect, sync_playwright
+from tests.live.app.google import Google, google
+from tests.live.app.phone import ARGUMENTS, CHROMIUM, NODE, AppNode, Phone, running
+from tests.live.nodes import SAFETY_SECONDS, Home
+
+from farhand.server.web_app import NOT_BUILT, WebApp
+
+expect.set_options(timeout=SAFETY_SECONDS * 1000)
+# What the phone shows, once there is a notification whose tag begins so.
+SHOWN = """async (tag) => {
+  for (;;) {
+    const all = await self.registration.getNotifications();
+    const found = all.filter((one) => one.tag.startsWith(tag));
+    if (found.length) return found.map((one) => ({
+      title: one.title, body: one.body, tag: one.tag, silent: one.silent, data: one.data,
+      actions: (one.actions ?? []).map((action) => action.action),
+    }));
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}"""
+# What the browser does when a person taps: the real event, on the real notification, to the worker's own listener.
+TAP = """async ([tag, action]) => {
+  const [notification] = (await self.registration.getNotifications()).filter((one) => one.tag.startsWith(tag));
+  let work = Promise.resolve();
+  const event = new NotificationEvent("notificationclick", { notification, action });
+  event.waitUntil = (promise) => { work = promise; };
+  self.dispatchEvent(event);
+  await work.catch(() => undefined);
+  return (await self.registration.getNotifications()).map((one) => one.tag);
+}"""
+POST = """async (body) => (await fetch("/api/push/answer", {
+  method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" },
+})).status"""
+
+# What the browser does when its service gave a subscription up and another took its place.
+RENEW = """async () => {
+  const old = await self.registration.pushManager.getSubscription();
+  const event = new ExtendableEvent("pushsubscriptionchange");
+  let work = Promise.resolve();
+  event.waitUntil = (promise) => { work = promise; };
+  Object.defineProperty(event, "oldSubscription", { value: { options: old.options } });
+  await old.unsubscribe();
+  self.dispatchEvent(event);
+  await work;
+  return (await self.registration.pushManager.getSubscription()).endpoint !== old.endpoint;
+}"""
+SUBSCRIBED = """async () => (await (await fetch("/api/push")).json()).subscribed"""
+FORGET = """async () => (await fetch("/api/push", { method: "DELETE" })).status"""
+
+
+@pytest.fixture
+def service() -> Iterator[Google]:
+    assert WebApp().files(), NOT_BUILT
+    with TemporaryDirectory(prefix="farhand-") as folder, google(Path(folder)) as made:
+        yield made
+
+
+@pytest.fixture
+def node(service: Google) -> Iterator[AppNode]:
+    with TemporaryDirectory(prefix="farhand-", ignore_cleanup_errors=True) as folder:
+        home = Home(Path(folder), **service.variables)
+        with running(home) as made:
+            yield made
+
+
+class PushedPhone(Phone):
+    """A phone whose browser has a profile on the disk, as push needs it."""
+
+    def __init__(self, context: BrowserContext, node: AppNode) -> None:
+        self.node = node
+        self.context = context
+        self.page: Page = context.new_page()
+        self.problems: list[str] = []
+
+    @property
+    def worker(self) -> Worker:
+        """The app's service worker."""
+        return self.context.service_workers[0]
+
+    def turns_on(self) -> None:
+        """Switches notifications on; where they are permitted, the app may have done it by itself at its start."""
+        self.page.goto(f"{self.node.address()}#/notifications")
+        switch = self.page.get_by_role("switch", name="On this device")
+        expect(switch).to_be_enabled()
+        if not switch.is_checked():
+            switch.click()
+        expect(switch).to_be_checked()
+
+    def shows(self, tag: str) -> dict[str, Any]:
+        """The notification of that tag, once it is there."""
+        found: list[dict[str, Any]] = self.worker.evaluate(SHOWN, tag)
+        return found[0]
+
+    def taps(self, tag: str, action: str = "") -> list[str]:
+        """A tap on it, or on one of its buttons; what is still shown after that."""
+        left: list[str] = self.worker.evaluate(TAP, [tag, action])
+        return left
+
+
+@pytest.fixture
+def phone(service: Google, node: AppNode, tmp_path: Path) -> Iterator[PushedPhone]:
+    with sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            tmp_path / "profile",
+            executable_path=CHROMIUM,
+            args=[*ARGUMENTS, *service.arguments],
+            locale="en",
+            viewport={"width": 390, "height": 844},
+        )
+        context.grant_permissions(["notifications"], origin=f"http://127.0.0.1:{node.port}")
+        context.set_default_timeout(SAFETY_SECONDS * 1000)
+        yield PushedPhone(context, node)
+        context.close()
+
+
+def settled(node: AppNode) -> list[dict[str, Any]]:
+    """What became of asks."""
+    told = node.home.farhand("events", "--node", NODE)
+    found = [json.loads(line)["fact"] for line in told.stdout.splitlines() if line.startswith("{")]
+    return [fact for fact in found if fact["type"] == "ask_settled"]
+
+
+def ask(node: AppNode, text: str = "ask me", worker: str = "demo") -> None:
+    """Has a demo ask something, from a program and not from the desk."""
+    told = node.home.farhand("say", "--node", NODE, "--worker", worker, text)
+    assert told.returncode == 0, told.stderr
+
+
+def test_a_question_comes_through_the_browsers_own_push_and_its_button_acts_once(
+    phone: PushedPhone, node: AppNode, service: Google
+) -> None:
+    phone.pair()
+    assert node.home.farhand("quiet", "--node", NODE, "desk", "off").returncode == 0
+    phone.turns_on()
+    phone.tap(phone.button("Send a test"))
+    expect(phone.page.get_by_text("took it")).to_be_visible()
+    assert phone.shows("test")["body"] == "It works: this is how your node reaches you."
+
+    ask(node)
+    shown = phone.shows("ask:")
+    assert shown["title"] == "demo asks"
+    # Allow is there only where the browser shows all of what is asked for, its folder too.
+    assert shown["actions"][-1] == "deny"
+    answer = {"ask": shown["data"]["ask"], "digest": shown["data"]["digest"], **shown["data"]["deny"]}
+    assert phone.page.evaluate(POST, {**answer, "digest": "another"}) == 403
+    assert phone.page.evaluate(POST, {**answer, "token": "9999999999.00"}) == 403
+    left = phone.taps("ask:", "deny")
+    assert shown["tag"] not in left
+    (fact,) = settled(node)
+    assert (fact["choice"], fact["by"]["via"][:4]) == (answer["choice"], "web-")
+    assert phone.page.evaluate(POST, answer) in (400, 403)
+    assert len(settled(node)) == 1
+
+    # A tap beside the buttons opens the question itself.
+    ask(node, "ask me again")
+    second = phone.shows("ask:")
+    phone.taps("ask:")
+    expect(phone.page.locator("dialog, .sheet").first).to_be_visible()
+    assert second["data"]["ask"] in phone.page.evaluate("decodeURIComponent(location.hash)")
+    assert len(service.posted) >= 3
+
+
+def test_what_is_shown_whole_is_allowed_once_and_a_lost_subscription_is_renewed(
+    phone: PushedPhone, node: AppNode
+) -> None:
+    phone.pair()
+    assert node.home.farhand("quiet", "--node", NODE, "desk", "off").returncode == 0
+    phone.turns_on()
+    expect(phone.button("Send a test")).to_be_enabled()
+
+    # The node and the service have lost it: the browser tells of another one by itself.
+    assert phone.page.evaluate(FORGET) < 300
+    assert phone.page.evaluate(SUBSCRIBED) is False
+    assert phone.worker.evaluate(RENEW) is True
+    assert phone.page.evaluate(SUBSCRIBED) is True
+
+    # A short path leaves room for the question on the four lines that a notification has.
+    with TemporaryDirectory(prefix="f-", dir="/tmp") as folder:
+        hired = node.home.farhand("hire", "--node", NODE, "cleo", "--backend", "demo", "--directory", folder)
+        assert hired.returncode == 0, hired.stderr
+        ask(node, worker="cleo")
+        shown = phone.shows("ask:")
+        assert shown["actions"] == ["allow", "deny"], shown["body"]
+        answer = {"ask": shown["data"]["ask"], "digest": shown["data"]["digest"], **shown["data"]["allow"]}
+        assert phone.page.evaluate(POST, {**answer, "choice": "no"}) == 403
+        assert shown["tag"] not in phone.taps("ask:", "allow")
+        (fact,) = settled(node)
+        assert (fact["choice"], fact["by"]["via"][:4]) == ("yes", "web-")
+        # Acted on once: the same token again is refused, and changes nothing.
+        assert phone.page.evaluate(POST, answer) in (400, 403)
+        assert len(settled(node)) == 1
+        expect(phone.page.get_by_text("cleo").first).to_be_visible()

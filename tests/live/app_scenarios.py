@@ -1,0 +1,150 @@
+"""What every agent's CLI must bear from the phone app in a real Chromium: hired, asked, watched, taken up again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+import anyio
+import httpx2
+from playwright.async_api import Locator, Page, async_playwright, expect
+from playwright.async_api import TimeoutError as NotInTime
+from tests.live.app.phone import ARGUMENTS, CHROMIUM
+from tests.live.nodes import SAFETY_SECONDS
+from tests.live.phone_scenarios import PhoneModel
+
+from farhand.testing.phone import Phone
+
+# What every worker is told first.
+WELCOME = "a long-lived worker on this team"
+expect.set_options(timeout=SAFETY_SECONDS * 1000)
+
+
+@dataclass
+class AppInHand:
+    """The app on a phone's screen, and what is done there with one worker."""
+
+    page: Page
+    name: str = "ann"
+
+    def button(self, name: str) -> Locator:
+        """A button by what it says."""
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    @property
+    def sheet(self) -> Locator:
+        """The sheet that is open."""
+        return self.page.get_by_role("dialog")
+
+    async def tap_until_gone(self, what: Locator) -> None:
+        """Taps until it counts: a tap on what has just come is taken for one that was meant for something else."""
+        await expect(what).to_be_visible()
+        while await what.is_visible():
+            with suppress(NotInTime):
+                await what.tap(timeout=2000)
+
+    async def say(self, text: str) -> None:
+        """Writes and sends."""
+        await self.page.get_by_role("textbox", name=f"Message {self.name}…").fill(text)
+        await self.button("Send").tap()
+
+    async def hears(self, text: str) -> None:
+        """One answer has this text."""
+        answer = self.page.get_by_role("article", name=f"{self.name}’s answer").filter(has_text=text)
+        await expect(answer).to_have_count(1)
+
+    async def hire(self, agent: str, wire: str) -> None:
+        """By the sheet: the agent, the name, how it is run."""
+        await self.page.get_by_role("button", name=re.compile("^Hire")).first.tap()
+        await self.sheet.get_by_text(agent, exact=True).tap()
+        await self.sheet.get_by_label("Name").fill(self.name)
+        await self.sheet.get_by_label("How it is run").select_option(wire)
+        await self.sheet.get_by_role("button", name=f"Hire {self.name}").tap()
+        await expect(self.page.get_by_role("textbox", name=f"Message {self.name}…")).to_be_visible()
+
+    async def let_go(self) -> None:
+        """Asked for twice."""
+        await self.button(f"About {self.name}").tap()
+        await self.button("Let go…").tap()
+        await self.button("Let go for good").tap()
+        await expect(self.page.get_by_role("heading", name="farhand")).to_be_visible()
+        await expect(self.page.locator(f'a[href="#/w/{self.name}"]')).to_have_count(0)
+
+
+@asynccontextmanager
+async def with_app(phone: Phone) -> AsyncIterator[AppInHand]:
+    """The app of that phone's node, paired, on a screen of 390 by 844 pixels; nothing may go wrong in its page."""
+    address = f"http://127.0.0.1:{phone.port}"
+    await _answers(f"{address}/healthz")
+    code = (await phone.types("pair", "--node", "test")).splitlines()[0].removeprefix("Code: ")
+    problems: list[str] = []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        context = await browser.new_context(
+            viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="en"
+        )
+        context.set_default_timeout(SAFETY_SECONDS * 1000)
+        page = await context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        await page.goto(f"{address}/app/#pair={code}")
+        app = AppInHand(page)
+        await app.button("Skip").tap()
+        await expect(page.locator(".team-link", has_text="live")).to_be_visible()
+        yield app
+        await browser.close()
+    assert problems == []
+
+
+async def _answers(address: str) -> None:
+    async with httpx2.AsyncClient() as client:
+        with anyio.fail_after(SAFETY_SECONDS):
+            while True:
+                with suppress(httpx2.HTTPError):
+                    await client.get(address)
+                    return
+                await anyio.sleep(0.05)
+
+
+async def a_day_in_the_app(app: AppInHand, model: PhoneModel, agent: str, wire: str) -> None:
+    """Hired, an ask allowed and another denied, its terminal seen where it has one, let go, and taken up again."""
+    one, two = model.touches("one", "made one"), model.touches("two", "left two")
+    model.says(WELCOME, "I am ready")
+    await app.hire(agent, wire)
+    await app.hears("I am ready")
+    await app.say("zz-one")
+    await expect(app.page.locator(".ask-card")).to_contain_text("touch one.txt")
+    assert not one.exists()
+    await app.tap_until_gone(app.button("Allow once").last)
+    await app.hears("made one")
+    assert one.exists()
+    await app.say("zz-two")
+    await app.tap_until_gone(app.button("Deny").last)
+    if model.goes_on:
+        await app.hears("left two")
+    assert not two.exists()
+    if wire == "tmux":
+        await sees_its_terminal(app)
+    model.says("zz-again", "still the same one")
+    model.says(WELCOME, "here again")
+    await app.let_go()
+    await taken_up_again(app)
+    await app.hears("here again")
+    await app.say("zz-again")
+    await app.hears("still the same one")
+
+
+async def sees_its_terminal(app: AppInHand) -> None:
+    """What is on the agent's own screen; a text is typed there, and taken back by a key."""
+    await app.page.get_by_role("link", name="Terminal").tap()
+    screen = app.page.get_by_role("region", name=f"Terminal of {app.name}")
+    await expect(screen).to_contain_text("made one")
+    await app.page.get_by_role("link", name=f"Back to {app.name}").tap()
+
+
+async def taken_up_again(app: AppInHand) -> None:
+    """From the list of conversations, which has it now that its worker is gone."""
+    await app.page.get_by_role("link", name="Sessions").first.tap()
+    await app.page.get_by_role("button", name="Resume").first.tap()
+    await expect(app.page.get_by_role("textbox", name=f"Message {app.name}…")).to_be_visible()

@@ -1,0 +1,22 @@
+"""The whole way: the phone app in a real Chromium, `farhand run` in a process of its own, the real Claude Code."""
+
+from __future__ import annotations
+
+import pytest
+from tests.live.app_scenarios import a_day_in_the_app, with_app
+from tests.live.phone_scenarios import ScriptedPhoneModel
+
+from farhand.testing.claude_env import ClaudeEnv
+from farhand.testing.models.script import use
+from farhand.testing.phone import with_phone
+from farhand.testing.telegram import FakeBot
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_day_in_the_app(cli_env: ClaudeEnv, bot: FakeBot) -> None:
+    model = ScriptedPhoneModel(
+        cli_env.model, cli_env.project, lambda name: use("Bash", command=f"touch {name}", description="Create it")
+    )
+    async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
+        await a_day_in_the_app(app, model, "Claude", "tmux")

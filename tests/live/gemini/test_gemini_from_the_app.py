@@ -1,0 +1,19 @@
+"""The whole way: the phone app in a real Chromium, `farhand run` in a process of its own, the real Gemini CLI."""
+
+from __future__ import annotations
+
+import pytest
+from tests.live.app_scenarios import a_day_in_the_app, with_app
+from tests.live.gemini.test_gemini_from_the_phone import GeminiPhoneModel
+
+from farhand.testing.gemini_env import GeminiEnv
+from farhand.testing.phone import with_phone
+from farhand.testing.telegram import FakeBot
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_day_in_the_app(cli_env: GeminiEnv, bot: FakeBot) -> None:
+    model = GeminiPhoneModel(cli_env, "headless")
+    async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
+        await a_day_in_the_app(app, model, "Gemini", "headless")

@@ -1,0 +1,24 @@
+"""The whole way: the phone app in a real Chromium, `farhand run` in a process of its own, the real OpenCode."""
+
+from __future__ import annotations
+
+import pytest
+from tests.live.app_scenarios import a_day_in_the_app, with_app
+from tests.live.phone_scenarios import ScriptedPhoneModel
+
+from farhand.testing.models.script import use
+from farhand.testing.opencode_env import OpenCodeEnv
+from farhand.testing.phone import with_phone
+from farhand.testing.telegram import FakeBot
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_day_in_the_app(cli_env: OpenCodeEnv, bot: FakeBot) -> None:
+    model = ScriptedPhoneModel(
+        cli_env.model,
+        cli_env.project,
+        lambda name: use("bash", command=f"touch {name}", description=f"Create {name}"),
+    )
+    async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
+        await a_day_in_the_app(app, model, "OpenCode", "headless")

@@ -1,0 +1,163 @@
+"""Nothing lost, and nothing twice on the screen, through push: the node is killed before, in and after a send."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.abc
+import httpx2
+import msgspec
+import pytest
+
+from farhand.client.door import SocketHub
+from farhand.model.commands import Command, Hire, Say
+from farhand.model.errors import FarhandError, Refused
+from farhand.model.facts import CameOnline
+from farhand.model.words import Sender
+from farhand.testing.house import settings_in
+from farhand.testing.leftovers import end_agents
+from farhand.testing.ports import lasting_port
+from farhand.testing.push_service import Browser, FakePushService, push_service
+
+pytestmark = pytest.mark.anyio
+http_ece: Any = import_module("http_ece")
+# Not from the desk: whoever sits there is not buzzed.
+SENDER = Sender(via="test")
+# Before it is with the outbox, before and after the send, and after it is marked as sent.
+PLACES = ("worker.recorded", "outbox.before_send", "outbox.sent", "outbox.marked")
+SAFETY_SECONDS = 600.0
+PAUSE_SECONDS = 0.05
+
+
+class PushedNode:
+    """A node in another process, to be killed, with one device that it can reach."""
+
+    def __init__(self, folder: Path, service: FakePushService) -> None:
+        self.folder = folder
+        self.service = service
+        self.browser: Browser = service.browser()
+        self.port = lasting_port()
+        self.kills = 0
+        self.process: anyio.abc.Process
+
+    async def start(self, kill_at: str = "") -> None:
+        """Starts it, to be killed at that place."""
+        command = [sys.executable, "-m", "farhand.testing.node", str(self.folder), "--port", str(self.port)]
+        command += ["--push", self.service.address, *(["--kill-at", kill_at] if kill_at else [])]
+        self.process = await anyio.open_process(command, stdin=subprocess.DEVNULL, stdout=None, stderr=None)
+
+    async def died(self) -> None:
+        """Returns when it was killed."""
+        code = await self.process.wait()
+        assert code == -signal.SIGKILL, f"the node ended by itself with {code}"
+        self.kills += 1
+
+    async def end(self) -> None:
+        """Leaves nothing behind."""
+        with anyio.CancelScope(shield=True):
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, signal.SIGKILL)
+            await self.process.wait()
+            await end_agents(self.folder)
+
+    @asynccontextmanager
+    async def door(self) -> AsyncIterator[SocketHub]:
+        """The node's door, as soon as it is open."""
+        while True:
+            try:
+                async with SocketHub(settings_in(self.folder).door) as hub:
+                    await hub.look()
+                    yield hub
+                    return
+            except (OSError, FarhandError):
+                await anyio.sleep(PAUSE_SECONDS)
+
+    async def send(self, command: Command) -> None:
+        """A command that counts once however often it must be sent."""
+        while True:
+            try:
+                async with SocketHub(settings_in(self.folder).door) as hub:
+                    await hub.send(command, SENDER)
+                    return
+            except Refused:
+                raise
+            except (OSError, FarhandError):
+                await anyio.sleep(PAUSE_SECONDS)
+
+    async def pair(self) -> None:
+        """A device that switched notifications on."""
+        async with self.door() as hub:
+            code = (await hub.pair()).code
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", trust_env=False) as client:
+            key = (await client.post("/api/pair", json={"code": code, "bearer": True})).json()["key"]
+            headers = {"Authorization": f"Bearer {key}"}
+            answer = await client.post("/api/push", json=self.browser.subscription(), headers=headers)
+            assert answer.status_code == 200, answer.text
+
+    async def until_shown(self, count: int) -> None:
+        """Returns when so many questions have a notification."""
+        while sum(tag.startswith("ask:") for tag in self.shown()) < count:
+            await self.service.receives(len(self.service.requests) + 1)
+
+    def shown(self) -> Counter[str]:
+        """How often each notification came: a later one of the same tag takes the place of the one before."""
+        bodies = [
+            http_ece.decrypt(
+                one.body, private_key=self.browser.private, auth_secret=self.browser.auth, version="aes128gcm"
+            )
+            for one in self.service.requests
+        ]
+        return Counter(msgspec.json.decode(body)["notification"]["tag"] for body in bodies)
+
+
+async def test_a_kill_in_a_push_loses_none_and_shows_none_twice(tmp_path: Path) -> None:
+    with anyio.fail_after(SAFETY_SECONDS):
+        async with push_service(time.time()) as service:
+            node = PushedNode(tmp_path, service)
+            await node.start()
+            try:
+                await node.pair()
+                await killed_in_every_place(node)
+            finally:
+                await node.end()
+
+
+async def until_online(hub: SocketHub, worker: str) -> None:
+    """Returns when the worker can be spoken to."""
+    async for event in hub.watch(after=0):
+        if event.worker == worker and isinstance(event.fact, CameOnline):
+            return
+
+
+async def killed_in_every_place(node: PushedNode) -> None:
+    """One worker asks for each place, so that each question has a notification of its own."""
+    for number, place in enumerate(PLACES):
+        worker = f"w{number}"
+        await node.send(Hire(id=f"h{number}", worker=worker, backend="scripted"))
+        async with node.door() as hub:
+            await until_online(hub, worker)
+        os.kill(node.process.pid, signal.SIGKILL)
+        await node.died()
+        await node.start(f"{place}:1")
+        async with anyio.create_task_group() as tasks:
+            # It may be killed before it has heard of it.
+            tasks.start_soon(node.send, Say(id=f"s{number}", worker=worker, text="ask"))
+            await node.died()
+            await node.start()
+        await node.until_shown(number + 1)
+    shown = node.shown()
+    asked = {tag: count for tag, count in shown.items() if tag.startswith("ask:")}
+    assert len(asked) == len(PLACES), shown
+    # Only what a kill cut off in its send is sent once more, under the tag that takes its own place.
+    assert sum(count - 1 for count in asked.values()) <= node.kills, shown

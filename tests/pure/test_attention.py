@@ -1,0 +1,436 @@
+"""Who is buzzed when: situations over all channels, played on a clock that a table moves."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from farhand.model import attention_rules as rules
+from farhand.model.attention import (
+    ALL_KINDS,
+    AttentionKind,
+    AttentionSettings,
+    QuietHours,
+    may_buzz,
+    problem_of,
+    quiet_end,
+)
+from farhand.model.attention_rules import APP, AttentionState, Buzz, Matter, Situation
+from farhand.model.words import replace
+
+# Midnight in UTC.
+START = 1_800_057_600.0
+TELEGRAM, WHATSAPP = "telegram", "whatsapp"
+ASK, FINISHED, FAILED = AttentionKind.ASK, AttentionKind.FINISHED, AttentionKind.FAILED
+NIGHT = AttentionSettings(hours=QuietHours(start=0, end=7 * 60), zone="UTC")
+
+
+@dataclass
+class World:
+    """The rules, a clock, and who is there."""
+
+    settings: AttentionSettings = field(default_factory=AttentionSettings)
+    app: bool = True
+    chats: tuple[str, ...] = (TELEGRAM,)
+    state: AttentionState = field(default_factory=AttentionState)
+    now: float = START
+    looked_at: frozenset[str] = frozenset()
+    buzzed: list[tuple[float, Buzz]] = field(default_factory=list)
+
+    def around(self) -> Situation:
+        return Situation(now=self.now, looked_at=self.looked_at, app=self.app, chats=self.chats)
+
+    def told(self, moved: tuple[AttentionState, tuple[Buzz, ...]]) -> None:
+        self.state, buzzes = moved
+        self.buzzed += [(self.now, one) for one in buzzes]
+
+    def pass_to(self, minute: float) -> None:
+        """Lets the time pass, as the node does: it wakes when something is due."""
+        until = START + minute * 60
+        for _ in range(10_000):
+            due = rules.next_due(self.state)
+            if due is None or due > until:
+                break
+            self.now = max(self.now, due)
+            self.told(rules.wake(self.state, self.settings, self.around()))
+        self.now = until
+
+    def do(self, what: str) -> None:
+        verb, _, about = what.partition(" ")
+        worker, _, via = about.partition(" via ")
+        match verb:
+            case "ask" | "finished" | "failed":
+                key = f"{verb}:{worker}"
+                kind = AttentionKind(verb)
+                self.take(Matter(key=key, kind=kind, at=self.now, worker=worker.split("/")[0], via=via))
+            case "answer":
+                self.state, _ = rules.settle(self.state, f"ask:{worker}")
+            case "looks":
+                self.looked_at = frozenset((worker,)) if worker else frozenset()
+                self.state = rules.seen(self.state, self.now)
+                self.state = rules.looked(self.state, self.settings, self.around())
+            case "leaves":
+                self.looked_at = self.looked_at - {worker}
+                self.state = rules.looked(self.state, self.settings, self.around())
+            case "desk":
+                self.state = rules.seen(self.state, self.now, desk=True)
+            case _:
+                raise AssertionError(what)
+
+    def take(self, matter: Matter) -> None:
+        self.told(rules.take(self.state, matter, self.settings, self.around()))
+
+    def heard(self) -> list[tuple[float, str, str]]:
+        """When, where and what: `ask:ann`, or `+2` for two more told as one."""
+        return [
+            ((at - START) / 60, one.place, one.matters[0].key + (f"+{len(one.matters) - 1}" if one.matters[1:] else ""))
+            for at, one in self.buzzed
+        ]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A situation: what happens at which minute, and who is buzzed at which."""
+
+    name: str
+    steps: tuple[tuple[float, str], ...]
+    expected: tuple[tuple[float, str, str], ...]
+    settings: AttentionSettings = field(default_factory=AttentionSettings)
+    app: bool = True
+    chats: tuple[str, ...] = (TELEGRAM,)
+    until: float = 1000
+
+
+TABLE = (
+    Row(
+        "an ask goes from the app to the chat and comes again in the app",
+        ((0, "ask ann"),),
+        ((0, APP, "ask:ann"), (3, TELEGRAM, "ask:ann"), (18, APP, "ask:ann")),
+    ),
+    Row("an ask that is answered buzzes no more", ((0, "ask ann"), (1, "answer ann")), ((0, APP, "ask:ann"),)),
+    Row(
+        "answered in the chat, it does not come again in the app",
+        ((0, "ask ann"), (4, "answer ann")),
+        ((0, APP, "ask:ann"), (3, TELEGRAM, "ask:ann")),
+    ),
+    Row(
+        "without the app the first chat buzzes, and no other beside it",
+        ((0, "ask ann"),),
+        ((0, TELEGRAM, "ask:ann"), (3, TELEGRAM, "ask:ann"), (18, TELEGRAM, "ask:ann")),
+        app=False,
+        chats=(TELEGRAM, WHATSAPP),
+    ),
+    Row(
+        "with WhatsApp alone it escalates there",
+        ((0, "ask ann"),),
+        ((0, APP, "ask:ann"), (3, WHATSAPP, "ask:ann"), (18, APP, "ask:ann")),
+        chats=(WHATSAPP,),
+    ),
+    Row(
+        "with the app alone it comes again there",
+        ((0, "ask ann"),),
+        ((0, APP, "ask:ann"), (3, APP, "ask:ann"), (18, APP, "ask:ann")),
+        chats=(),
+    ),
+    Row("with nothing that can buzz nothing does", ((0, "ask ann"),), (), app=False, chats=()),
+    Row(
+        "whoever looks at the worker is asked on the screen, and buzzed soon after they have left it",
+        ((0, "looks ann"), (0, "ask ann"), (1, "leaves ann")),
+        ((1.25, APP, "ask:ann"), (4.25, TELEGRAM, "ask:ann"), (19.25, APP, "ask:ann")),
+    ),
+    Row(
+        "whoever leaves it for a moment is not buzzed for that",
+        ((0, "looks ann"), (0, "ask ann"), (1, "leaves ann"), (1.2, "looks ann"), (2, "answer ann")),
+        (),
+    ),
+    Row(
+        "a moment away leaves the time as it was",
+        ((0, "looks ann"), (0, "ask ann"), (1, "leaves ann"), (1.2, "looks ann")),
+        ((3, APP, "ask:ann"),),
+        until=60,
+    ),
+    Row(
+        "whoever leaves, and answers elsewhere, is not buzzed",
+        ((0, "looks ann"), (0, "ask ann"), (1, "leaves ann"), (1.1, "answer ann")),
+        (),
+    ),
+    Row(
+        "whoever leaves the screen for the desk is there still",
+        ((0, "looks ann"), (0, "ask ann"), (1, "desk"), (1.1, "leaves ann")),
+        ((3, APP, "ask:ann"), (6, TELEGRAM, "ask:ann"), (21, APP, "ask:ann")),
+    ),
+    Row(
+        "whoever was at the desk, and looks at something else later, has left no screen",
+        ((0, "desk"), (1, "ask ann"), (2.5, "looks bob"), (2.6, "leaves bob")),
+        ((4, APP, "ask:ann"), (7, TELEGRAM, "ask:ann"), (22, APP, "ask:ann")),
+    ),
+    Row(
+        "whoever leaves late is buzzed when it is time",
+        ((0, "looks ann"), (0, "ask ann"), (2.9, "leaves ann")),
+        ((3, APP, "ask:ann"), (6, TELEGRAM, "ask:ann"), (21, APP, "ask:ann")),
+    ),
+    Row(
+        "leaving buzzes nothing that has buzzed, and nothing in quiet hours",
+        ((0, "ask ann"), (1, "looks ann"), (1.5, "leaves ann"), (2, "answer ann")),
+        ((0, APP, "ask:ann"),),
+    ),
+    Row(
+        "leaving in quiet hours leaves the ask for their end",
+        ((60, "looks ann"), (60, "ask ann"), (61, "leaves ann")),
+        ((420, APP, "ask:ann"), (423, TELEGRAM, "ask:ann"), (438, APP, "ask:ann")),
+        settings=NIGHT,
+    ),
+    Row(
+        "whoever answers what they look at is never buzzed",
+        ((0, "looks ann"), (0, "ask ann"), (2, "answer ann")),
+        (),
+    ),
+    Row(
+        "looking at somebody else helps nothing",
+        ((0, "looks bob"), (0, "ask ann"), (1, "answer ann")),
+        ((0, APP, "ask:ann"),),
+    ),
+    Row(
+        "an ask that waits under the eyes of somebody is told all the same, once",
+        ((0, "looks ann"), (0, "ask ann")),
+        ((3, APP, "ask:ann"),),
+        until=60,
+    ),
+    Row("a finished turn that somebody watches is no news", ((0, "looks ann"), (0, "finished ann")), ()),
+    Row("a finished turn buzzes once", ((0, "finished ann"),), ((0, APP, "finished:ann"),)),
+    Row(
+        "an answer goes back to the chat that its message came from",
+        ((0, "finished ann via telegram"),),
+        ((0, TELEGRAM, "finished:ann"),),
+    ),
+    Row("at the desk the phone is quiet", ((0, "desk"), (1, "finished ann"), (1, "failed bob")), ()),
+    Row(
+        "two minutes after the last word at the desk it is not",
+        ((0, "desk"), (2, "finished ann")),
+        ((2, APP, "finished:ann"),),
+    ),
+    Row(
+        "an ask at the desk reaches the phone when nobody answers it there",
+        ((0, "desk"), (1, "ask ann")),
+        ((4, APP, "ask:ann"), (7, TELEGRAM, "ask:ann"), (22, APP, "ask:ann")),
+    ),
+    Row(
+        "the desk may be switched off as a sign",
+        ((0, "desk"), (1, "finished ann")),
+        ((1, APP, "finished:ann"),),
+        settings=AttentionSettings(desk=False),
+    ),
+    Row(
+        "quiet hours hold an ask until they end",
+        ((60, "ask ann"),),
+        ((420, APP, "ask:ann"), (423, TELEGRAM, "ask:ann"), (438, APP, "ask:ann")),
+        settings=NIGHT,
+    ),
+    Row(
+        "an ask that was answered in the night is no news in the morning",
+        ((60, "ask ann"), (61, "answer ann")),
+        (),
+        NIGHT,
+    ),
+    Row(
+        "an exception buzzes in quiet hours",
+        ((60, "ask ann"), (61, "answer ann"), (70, "finished bob")),
+        ((60, APP, "ask:ann"), (420, APP, "finished:bob")),
+        settings=replace(NIGHT, exceptions=(ASK,)),
+    ),
+    Row(
+        "what happened in the night is one notification in the morning",
+        ((60, "finished ann/1"), (70, "failed bob"), (80, "finished ann/2")),
+        ((420, APP, "finished:ann/1+2"),),
+        settings=NIGHT,
+    ),
+    Row(
+        "five asks of the night are one notification",
+        tuple((60 + n, f"ask w{n}") for n in range(5)),
+        ((420, APP, "ask:w0+4"), (423, TELEGRAM, "ask:w0+4"), (438, APP, "ask:w0+4")),
+        settings=NIGHT,
+    ),
+    Row(
+        "quiet for a while ends by itself",
+        ((0, "finished ann"), (31, "finished bob")),
+        ((30, APP, "finished:ann"), (31, APP, "finished:bob")),
+        settings=AttentionSettings(until=START + 30 * 60),
+    ),
+    Row(
+        "a kind that is off does not buzz",
+        ((0, "finished ann"), (1, "failed ann")),
+        ((1, APP, "failed:ann"),),
+        settings=AttentionSettings(off=(FINISHED,)),
+    ),
+    Row(
+        "a worker that is off does not buzz, but its ask is told once, late",
+        ((0, "finished ann"), (0, "ask ann"), (0, "finished bob")),
+        ((0, APP, "finished:bob"), (15, APP, "ask:ann")),
+        settings=AttentionSettings(workers={"ann": ALL_KINDS}),
+    ),
+    Row(
+        "many finished turns buzz three times, and the rest as one",
+        tuple((n / 60, f"finished ann/{n}") for n in range(10)),
+        (
+            (0, APP, "finished:ann/0"),
+            (1 / 60, APP, "finished:ann/1"),
+            (2 / 60, APP, "finished:ann/2"),
+            (1, APP, "finished:ann/3+6"),
+        ),
+    ),
+    Row(
+        "in a chat every answer is a message of its own, and sounds",
+        tuple((0, f"finished ann/{n}") for n in range(5)),
+        tuple((0, TELEGRAM, f"finished:ann/{n}") for n in range(5)),
+        app=False,
+    ),
+    Row(
+        "an ask is never held up by what is no ask",
+        (*((0, f"finished ann/{n}") for n in range(5)), (0.5, "ask bob"), (0.6, "answer bob")),
+        (
+            (0, APP, "finished:ann/0"),
+            (0, APP, "finished:ann/1"),
+            (0, APP, "finished:ann/2"),
+            (0.5, APP, "ask:bob"),
+            (1, APP, "finished:ann/3+1"),
+        ),
+    ),
+    Row(
+        "the times are the person's own",
+        ((0, "ask ann"),),
+        ((0, APP, "ask:ann"), (1, TELEGRAM, "ask:ann"), (3, APP, "ask:ann")),
+        settings=AttentionSettings(next_minutes=1, again_minutes=2),
+    ),
+)
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_who_is_buzzed_when(row: Row) -> None:
+    world = World(settings=row.settings, app=row.app, chats=row.chats)
+    for minute, what in row.steps:
+        world.pass_to(minute)
+        world.do(what)
+    world.pass_to(row.until)
+    assert [(round(minute, 4), place, what) for minute, place, what in world.heard()] == [
+        (round(minute, 4), place, what) for minute, place, what in row.expected
+    ]
+
+
+CHANNELS = [(app, chats) for app in (True, False) for chats in ((), (TELEGRAM,), (WHATSAPP,), (TELEGRAM, WHATSAPP))]
+STEPS = st.lists(
+    st.tuples(
+        st.floats(min_value=0, max_value=2000, allow_nan=False),
+        st.sampled_from(
+            ["looks ann", "looks bob", "looks ", "leaves ann", "desk", "finished ann", "failed bob", "finished bob"]
+        ),
+    ),
+    max_size=12,
+)
+SETTINGS = st.builds(
+    AttentionSettings,
+    off=st.lists(st.sampled_from(ALL_KINDS), unique=True, max_size=7).map(tuple),
+    workers=st.dictionaries(st.sampled_from(["ann", "bob"]), st.just(ALL_KINDS), max_size=2),
+    hours=st.none() | st.builds(QuietHours, start=st.integers(0, 700), end=st.integers(701, 1439)),
+    until=st.sampled_from([0.0, START + 3600]),
+    exceptions=st.lists(st.sampled_from(ALL_KINDS), unique=True, max_size=3).map(tuple),
+    zone=st.just("UTC"),
+    desk=st.booleans(),
+    next_minutes=st.sampled_from([15.0, 60.0]),
+    again_minutes=st.sampled_from([15.0, 60.0]),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(wanted=SETTINGS, steps=STEPS, channels=st.sampled_from(CHANNELS), raised=st.floats(0, 2000))
+def test_an_ask_is_never_told_twice_at_once_and_never_not_at_all(
+    wanted: AttentionSettings, steps: list[tuple[float, str]], channels: tuple[bool, tuple[str, ...]], raised: float
+) -> None:
+    app, chats = channels
+    world = World(settings=wanted, app=app, chats=chats)
+    numbered = ((at, f"{what}/{n}" if "ed " in what else what) for n, (at, what) in enumerate(steps))
+    for minute, what in sorted([*numbered, (raised, "ask ann")]):
+        world.pass_to(minute)
+        world.do(what)
+    world.pass_to(5000)
+    about = [(at, one) for at, one in world.buzzed if any(matter.key == "ask:ann" for matter in one.matters)]
+    assert len({at for at, _ in about}) == len(about), "twice at one moment"
+    assert len(about) <= rules.LAST_STEP
+    assert bool(about) == bool(app or chats), "never none"
+    keys = [one.key for _, one in world.buzzed]
+    assert len(set(keys)) == len(keys), "every notification is another one"
+    for at, one in world.buzzed:
+        assert all(quiet_end(wanted, matter.kind, at) is None for matter in one.matters), "in a quiet time"
+        assert all(may_buzz(wanted, matter.kind, matter.worker) or matter.kind is ASK for matter in one.matters)
+
+
+def test_the_same_fact_taken_twice_buzzes_once() -> None:
+    world = World()
+    matter = Matter(key="ask:ann", kind=ASK, at=START, worker="ann")
+    world.take(matter)
+    world.take(matter)
+    assert len(world.buzzed) == 1
+
+
+def test_a_flood_of_a_hundred_turns_is_four_buzzes() -> None:
+    world = World()
+    for number in range(100):
+        world.pass_to(number * 0.2 / 60)
+        world.do(f"finished ann/{number}")
+    world.pass_to(60)
+    assert [len(one.matters) for _, one in world.buzzed] == [1, 1, 1, 97]
+
+
+def test_a_device_that_comes_later_is_told_what_waits() -> None:
+    world = World(app=False, chats=())
+    world.do("ask ann")
+    world.pass_to(30)
+    world.app = True
+    world.state = rules.renew(world.state, world.settings, world.now)
+    world.pass_to(60)
+    assert world.heard()[0] == (33, APP, "ask:ann")
+
+
+def _problems() -> Iterator[AttentionSettings]:
+    yield AttentionSettings(hours=QuietHours(start=-1, end=3))
+    yield AttentionSettings(hours=QuietHours(start=3, end=1440))
+    yield AttentionSettings(hours=QuietHours(start=3, end=3))
+    yield AttentionSettings(next_minutes=0)
+    yield AttentionSettings(again_minutes=float("nan"))
+    yield AttentionSettings(zone="Nowhere/Land")
+    yield AttentionSettings(zone="../etc/passwd")
+    yield AttentionSettings(until=float("nan"))
+
+
+@pytest.mark.parametrize("wrong", list(_problems()), ids=str)
+def test_settings_that_cannot_be_are_refused(wrong: AttentionSettings) -> None:
+    assert problem_of(wrong)
+
+
+def test_quiet_hours_go_over_midnight_in_the_persons_own_zone() -> None:
+    berlin = AttentionSettings(hours=QuietHours(start=22 * 60, end=7 * 60), zone="Europe/Berlin")
+    # 23:30 UTC on a day in January is 0:30 in Berlin.
+    at = START + 23.5 * 3600
+    end = quiet_end(berlin, FINISHED, at)
+    assert end == at + 6.5 * 3600
+    assert quiet_end(berlin, FINISHED, end) is None
+
+
+def test_what_was_missed_is_told_from_the_last_time_that_somebody_was_there() -> None:
+    world = World()
+    world.do("desk")
+    world.pass_to(5)
+    world.do("finished early")
+    world.pass_to(30)
+    world.do("finished ann")
+    world.do("failed bob")
+    world.pass_to(60)
+    missed = [one.key for one in rules.missed(world.state, world.now)]
+    assert missed == ["finished:early", "finished:ann", "failed:bob"]
+    world.do("looks ann")
+    world.pass_to(61)
+    assert [one.key for one in rules.missed(world.state, world.now)] == missed
+    world.pass_to(62)
+    world.do("finished late")
+    assert [one.key for one in rules.missed(world.state, world.now)] == missed
