@@ -21,7 +21,8 @@ from bench.rows import Row, adapted, as_json, table
 FOLDER = Path(__file__).resolve().parent
 RESULTS = FOLDER / "results.json"
 # Parts of the bench that measure nothing by themselves.
-SUPPORT = {"__init__", "__main__", "rows", "node", "timing", "conversations", "turns", "slow_clients", "wire_clients"}
+SUPPORT = {"__init__", "__main__", "rows", "node", "timing", "conversations", "turns", "slow_clients"}
+SUPPORT |= {"wire_client", "wire_clients", "pane_client", "app_agent"}
 
 
 def modules() -> list[str]:

@@ -17,10 +17,10 @@ import anyio.abc
 from anyio.streams.buffered import BufferedByteReceiveStream
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
-from websockets.asyncio.client import connect
 
 from bench.rows import Row
 from bench.timing import median
+from bench.wire_client import PAUSE_SECONDS
 from farhand.core.clock import SystemClock
 from farhand.model.facts import Draft, Thought
 from farhand.server import http
@@ -53,6 +53,8 @@ async def measure() -> list[Row]:
 
 
 async def _echo() -> float:
+    """What a frame takes there and back, to a client in a process of its own."""
+
     async def talk(socket: WebSocket) -> None:
         await socket.accept()
         try:
@@ -62,43 +64,43 @@ async def _echo() -> float:
             return
 
     listener = http.bind("127.0.0.1", 0)
-    port = listener.getsockname()[1]
+    address = f"ws://127.0.0.1:{listener.getsockname()[1]}/"
     app = http.application([WebSocketRoute("/", talk)])
 
     async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
         await http.serve(app, listener, task_status=task_status)
 
-    took: list[float] = []
     async with anyio.create_task_group() as tasks:
         await tasks.start(serve)
-        async with connect(f"ws://127.0.0.1:{port}/", proxy=None) as socket:
-            for _ in range(ROUNDS):
-                began = time.perf_counter()
-                await socket.send("x" * 100)
-                await socket.recv()
-                took.append(time.perf_counter() - began)
+        async with _client("echo", address, "none") as told:
+            took: list[float] = json.loads(await told.receive_until(b"\n", 100_000))
         tasks.cancel_scope.cancel()
     listener.close()
     return median(took)
 
 
 async def _fact(house: House) -> float:
-    """From a fact that is written down to its frame; the first of a quiet moment waits for no others."""
-    headers = {"Authorization": f"Bearer {house.node.settings.key.read_text()}"}
+    """From a fact that is written down to its frame at such a client; a lone fact waits for no others."""
     address = f"ws://127.0.0.1:{house.node.port}/api/hub/socket"
-    took: list[float] = []
     written: list[float] = []
-    house.hub.listen(lambda _: written.append(time.perf_counter()))
-    async with connect(address, additional_headers=headers, proxy=None) as socket:
-        await socket.send("{}")
-        await socket.recv()
+    async with _client("facts", address, house.node.settings.key.read_text()) as told:
+        assert await told.receive_until(b"\n", 100) == b"ready"
+        house.hub.listen(lambda _: written.append(time.perf_counter()))
         for _ in range(ROUNDS):
             # The node gathers what follows a frame within 16 ms: that is no delay of a lone fact.
-            await anyio.sleep(0.02)
+            await anyio.sleep(PAUSE_SECONDS)
             await _think(house, "worker-0")
-            await socket.recv()
-            took.append(time.perf_counter() - written[-1])
-    return median(took)
+        got: list[float] = json.loads(await told.receive_until(b"\n", 100_000))
+    return median([came - began for began, came in zip(written, got, strict=True)])
+
+
+@asynccontextmanager
+async def _client(what: str, address: str, key: str) -> AsyncIterator[BufferedByteReceiveStream]:
+    """A client in another process, and what it tells."""
+    command = [sys.executable, "-m", "bench.wire_client", what, address, key, str(ROUNDS)]
+    async with await anyio.open_process(command, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        yield BufferedByteReceiveStream(process.stdout)
 
 
 async def _think(house: House, worker: str) -> None:
