@@ -23,7 +23,7 @@ help:
 
 run: setup-run
 	@sh scripts/build-web.sh || echo "The phone app could not be built; the conversation in this terminal needs none."
-	@FARHAND_HOST=127.0.0.1 FARHAND_HIRE_BACKEND=demo .venv/bin/farhand run --node demo --no-telegram $(if $(REACH),--reach $(REACH),--no-tunnel) --demo --open --end-workers
+	@FARHAND_HOST=127.0.0.1 FARHAND_HIRE_BACKEND=demo .venv/bin/farhand run --node demo --no-telegram $(if $(REACH),--reach $(REACH),--no-tunnel) --demo $(if $(CHAT),--chat,--open) --end-workers
 
 web: setup-run
 	@sh scripts/build-web.sh

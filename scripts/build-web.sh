@@ -24,8 +24,10 @@ export PATH
 export NO_COLOR=1
 if ! [ node_modules/.ready -nt package-lock.json ]; then
     echo "setup: installing what the phone app is made of"
+    # A registry that cannot be reached is given up after two minutes, not after fifteen.
     # Not `npm ci`: it wants every platform's optional package, and some are not to be had everywhere.
-    npm_config_cache=$cache node "$wheel/lib/node_modules/npm/bin/npm-cli.js" install --no-save --loglevel=error >/dev/null
+    npm_config_cache=$cache node "$wheel/lib/node_modules/npm/bin/npm-cli.js" install --no-save --loglevel=error \
+        --fetch-retries=1 --fetch-timeout=60000 >/dev/null
     touch node_modules/.ready
 fi
 case $what in

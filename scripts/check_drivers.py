@@ -20,8 +20,10 @@ ROOT_FILES = {
     "schema.py": "what the CLI writes, read and checked once",
     "asks.py": "a question of the CLI as an ask, and the answer as the CLI wants it",
     "permission_rules.py": "the rules that an answer may give the CLI, and how far each reaches",
-    "limits.py": "whether an error is a usage limit, and when it ends",
+    "limits.py": "whether an error is a usage limit, when it ends, and how much of a window is used",
+    "models.py": "what the CLI tells of the models that it can use",
     "sessions.py": "the conversations that the CLI keeps on this machine",
+    "past.py": "what was said in one of them, read from the CLI's own records",
     "titles.py": "what a tool call does, in one line and in full",
     "oneshot.py": "the CLI called once for a message",
     "hook_settings.py": "our hooks in a person's own settings of the CLI",
@@ -52,11 +54,15 @@ TMUX_FILES = {
     "dialogs.py": "dialogs on the screen that wait for a person",
     "open_calls.py": "tool calls that wait, and which of them a dialog asks about",
     "session_file.py": "the file that the CLI writes its session to",
+    "earlier.py": "the CLI that another bridge has left running, taken over",
     "status.py": "what the CLI says of itself outside of its session: its state, its cost",
 }
 # Only where a backend has a single wire, and so no folder for one.
 FLAT_FILES = {
     "replies.py": "what an agent of ours says",
+    "work.py": "what an agent of ours works on, and asks about it",
+    "panes.py": "the terminals of workers that have no tmux",
+    "pane.py": "the terminal of an agent that a person started",
     "own_agent.py": "an agent that the person wrote, found by its name",
 }
 

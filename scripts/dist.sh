@@ -7,12 +7,12 @@ rm -rf dist
 .venv/bin/uv build --quiet --wheel --out-dir dist
 wheel=$(ls dist/*.whl)
 for name in drivers/claude/manifest.toml sandbox/Dockerfile hooks/program.py py.typed; do
-    .venv/bin/python -m zipfile -l "$wheel" | grep -q "^farhand/$name " || {
+    .venv/bin/python -m zipfile -l "$wheel" | grep "^farhand/$name " >/dev/null || {
         echo "dist: the wheel lacks farhand/$name" >&2
         exit 1
     }
 done
-.venv/bin/python -m zipfile -l "$wheel" | grep -q "^farhand/server/app_files/" || echo "dist: the phone app is not in it; make web builds it"
+.venv/bin/python -m zipfile -l "$wheel" | grep "^farhand/server/app_files/" >/dev/null || echo "dist: the phone app is not in it; make web builds it"
 echo "dist: $wheel"
 [ "${1:-}" = try ] || exit 0
 

@@ -110,11 +110,13 @@ def drawn(lines: list[str]) -> str:
         column = 0
         for text, (hue, bold, dim) in pieces:
             colour = _DIM if dim else hue
-            x, y = MARGIN + column * CELL, MARGIN + 34 + row * LINE
+            # Blanks at either end are no part of an SVG text: they would make the rest of it wider.
+            shown, indent = text.strip(" "), len(text) - len(text.lstrip(" "))
+            x, y = MARGIN + (column + indent) * CELL, MARGIN + 34 + row * LINE
             weight = ' font-weight="bold"' if bold else ""
-            length = f'textLength="{_columns(text) * CELL:.1f}" lengthAdjust="spacingAndGlyphs"'
-            if text.strip():
-                parts.append(f'<text x="{x:.1f}" y="{y}" fill="{colour}"{weight} {length}>{escape(text)}</text>')
+            length = f'textLength="{_columns(shown) * CELL:.1f}" lengthAdjust="spacingAndGlyphs"'
+            if shown:
+                parts.append(f'<text x="{x:.1f}" y="{y}" fill="{colour}"{weight} {length}>{escape(shown)}</text>')
             column += _columns(text)
     return "\n".join(parts)
 

@@ -19,8 +19,9 @@ from farhand.model.facts import AskRaised
 from farhand.model.live_session import MessageState, Role, SessionName, SessionPart, SessionStatus
 from farhand.model.present import raised_ask
 from farhand.model.words import Choice
-from farhand.testing.desk import ScriptedDesk, ScriptedSession
+from farhand.testing.desk import ScriptedDesk, ScriptedSession, piloted
 from farhand.tui.app import TerminalApp
+from farhand.tui.desk import EarlierSession, EarlierSessions
 from farhand.tui.look import DARK, LIGHT
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,10 +53,27 @@ DIFF = """--- a/orchard/retry.py
 """
 COMMAND = "git push --force-with-lease origin fix/reminder && \\\n  gh pr create --fill --base main"
 TEAM = (
-    SessionName(name="ann", state="working", cost="$0.42"),
-    SessionName(name="ben", state="waiting", cost="$1.80", unread=2, asks=1),
+    SessionName(name="ann", state="working", cost="$0.42", doing="2 waiting"),
+    SessionName(name="ben", state="waiting", cost="$1.80", unread=2, doing="sprint 3/10 · ✗ 1"),
     SessionName(name="codex-mia", state="available", cost="$0.07"),
     SessionName(name="zoe", state="offline"),
+)
+
+
+EARLIER = EarlierSessions(
+    title="Earlier conversations of ~/orchard",
+    sessions=tuple(
+        EarlierSession(id=str(place), title=title, when=when, size=size, note=note)
+        for place, (title, when, size, note) in enumerate(
+            (
+                ("Customers get the payment reminder twice", "just now", "2 messages", "this conversation"),
+                ("Why does the export time out on large orders?", "3 hours ago", "14 messages", ""),
+                ("Move the timers into a table", "1 day ago", "31 messages", ""),
+                ("\x1b[2JRename \u202ethe fields of an order", "2 days ago", "6 messages", ""),
+                ("Read the last month's invoices and tell which customers paid late", "9 days ago", "118 messages", ""),
+            )
+        )
+    ),
 )
 
 
@@ -119,6 +137,7 @@ STATES = (
     State("work", work),
     State("ask", ask),
     State("commands", talk, ("/",)),
+    State("sessions", talk, (*"/sessions", "enter", "down")),
     State("team", ask, names=TEAM, title="ann"),
 )
 
@@ -128,8 +147,9 @@ async def svg(state: State, size: tuple[int, int], theme: str) -> str:
     session = ScriptedSession(STATUS)
     state.fill(session)
     desk = ScriptedDesk(session, state.names, state.title)
+    desk.recorded = EARLIER
     app = TerminalApp(desk, ready=session.set_ready, theme=theme, remote="remote :3000")
-    async with app.run_test(size=size) as pilot:
+    async with piloted(app, size=size) as pilot:
         await pilot.pause()
         await pilot.press(*state.typed)
         await pilot.pause(0.3)

@@ -6,16 +6,28 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from scripts.golden_words import JUDGED, JUDGING, PROMPTED, REVIEW, SPRINT, START, TOLD_USAGE
 
 from farhand.model import facts
 from farhand.model.action import Action, ActionKind
+from farhand.model.attention import AttentionKind, AttentionSettings, QuietHours
 from farhand.model.facts import Draft, Event, Fact
-from farhand.model.sprint import HowSprintEnded, SprintPhase, SprintState
+from farhand.model.sprint import HowSprintEnded
 from farhand.model.team_view import TeamView, fold
-from farhand.model.words import AskKind, Attachment, Choice, HowEnded, HowSettled, Mode, Sender, Usage, replace
+from farhand.model.words import (
+    AskKind,
+    Attachment,
+    Choice,
+    HowEnded,
+    HowSettled,
+    Mode,
+    Sender,
+    Usage,
+    replace,
+)
 
+LITTLE = Usage(input_tokens=3)
 FOLDER = Path("tests") / "golden"
-START = 1_767_225_600.0
 PHONE = Sender(via="web-k3f9", who="my phone")
 TELEGRAM = Sender(via="telegram", who="Ada")
 YES_NO = (
@@ -101,10 +113,24 @@ def ask(name: str, question: str) -> facts.AskRaised:
     )
 
 
-SPRINT = SprintState(id="s1", began=0.0, tasks=("write the parser", "test it"), verifier="make test")
-PROMPTED = replace(SPRINT, began=START, phase=SprintPhase.TURN, message="sprint:s1:0.1")
+def attention_set(settings: AttentionSettings) -> facts.AttentionSet:
+    """What may buzz from then on."""
+    return facts.AttentionSet(settings=settings, by=PHONE)
+
+
 COMPLETED = facts.TurnEnded(how=HowEnded.COMPLETED)
 STORIES = (
+    Story(
+        "attention",
+        "What may buzz is set, and set anew; it belongs to no worker.",
+        (
+            *of("", None, attention_set(AttentionSettings(off=(AttentionKind.FINISHED,)))),
+            *hired(),
+            *of(
+                "", None, attention_set(AttentionSettings(hours=QuietHours(start=1320, end=420), zone="Europe/Berlin"))
+            ),
+        ),
+    ),
     Story(
         "streaming-text",
         "An answer comes in pieces, cut anywhere; its cost is told twice, and the last word counts.",
@@ -117,12 +143,10 @@ STORIES = (
                 facts.Seen(message="m1"),
                 *(facts.Said(text=piece) for piece in ("He", "llo, ", "wörld ", "👩‍", "🚀\n\n- one\n- t", "wo")),
                 facts.Used(usage=Usage(input_tokens=10, output_tokens=3)),
-                facts.TurnEnded(
-                    how=HowEnded.COMPLETED, usage=Usage(input_tokens=12, output_tokens=9, cost_dollars=0.25)
-                ),
+                facts.TurnEnded(how=HowEnded.COMPLETED, usage=TOLD_USAGE),
             ),
             *begun("m2", "Again"),
-            *of("ann", "m2", facts.Said(text="Still "), facts.Said(text="speaking")),
+            *of("ann", "m2", facts.Said(text="Still "), facts.Used(usage=LITTLE), facts.Said(text="speaking")),
         ),
     ),
     Story(
@@ -286,8 +310,8 @@ STORIES = (
                 facts.WentOffline(why="Relaunched.", asked=True, final=False),
                 facts.CameOnline(session="ann-2", back=True, incident="i1"),
                 facts.SessionKnown(session="ann-3"),
-                facts.TuneAsked(model="opus", mode=Mode.PLAN, by=PHONE),
-                facts.Tuned(model="opus", mode=Mode.PLAN),
+                facts.TuneAsked(model="opus", mode=Mode.PLAN, effort="high", by=PHONE),
+                facts.Tuned(model="opus", mode=Mode.PLAN, effort="high"),
                 facts.TuneAsked(mode=Mode.YOLO, by=PHONE),
                 facts.Tuned(mode=Mode.YOLO, refused="Not on this node."),
                 facts.TuneAsked(model="haiku", by=PHONE),
@@ -353,7 +377,7 @@ STORIES = (
                 facts.Responded(text="<b>Built</b>"),
                 facts.Responded(text="plain", html=False),
             ),
-            *of("ann", "desk-1", facts.TurnStarted(), facts.Said(text="To the desk."), COMPLETED),
+            *of("ann", "desk-1", facts.TurnStarted(text="Typed there."), facts.Said(text="To the desk."), COMPLETED),
             *of(
                 "ann",
                 None,
@@ -395,6 +419,20 @@ STORIES = (
         ),
     ),
     Story(
+        "review",
+        "Somebody else judges the work: a verdict with a finding, which is sent back, and no longer holds after that.",
+        (
+            *hired(),
+            *of("ann", None, facts.ReviewAsked(review=REVIEW, by=PHONE), facts.ReviewMoved(review=JUDGING)),
+            *of("ann", None, facts.ReviewMoved(review=JUDGED, ended=True)),
+            *of("ann", None, facts.ReviewMoved(review=replace(JUDGED, sent=("0.0",)), by=PHONE)),
+            *begun("m1", "A review of your work found this."),
+            *of("ann", "m1", facts.Said(text="Mended."), COMPLETED),
+            *of("ann", None, facts.ReviewMoved(review=replace(JUDGED, sent=("0.0",), stale=True))),
+            *of("ann", None, facts.ReviewAsked(review=replace(REVIEW, id="1-2", number=2, round=2), by=PHONE)),
+        ),
+    ),
+    Story(
         "sprint",
         "A worker does tasks one after the other by itself: prompted, checked, halted; another one is still at it.",
         (
@@ -405,7 +443,7 @@ STORIES = (
             *of("ann", "sprint:s1:0.1", facts.Said(text="Written."), facts.HaltAsked(by=PHONE), COMPLETED),
             *of("ann", None, facts.SprintEnded(sprint=PROMPTED, how=HowSprintEnded.HALTED, why="you said so")),
             *hired("bob"),
-            *of("bob", None, facts.SprintBegan(sprint=SPRINT, by=TELEGRAM), facts.HaltAsked(by=TELEGRAM)),
+            *of("bob", None, facts.SprintBegan(sprint=SPRINT, by=TELEGRAM), facts.HaltAsked(by=TELEGRAM, now=True)),
         ),
     ),
 )

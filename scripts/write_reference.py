@@ -24,6 +24,7 @@ from scripts import golden, openapi, schema, sdk_reference, typescript
 from farhand.cli.main import COMMANDS
 from farhand.model import (
     action,
+    attention,
     commands,
     devices,
     errors,
@@ -32,6 +33,7 @@ from farhand.model import (
     history,
     ports,
     present,
+    review,
     slash,
     sprint,
     view,
@@ -206,10 +208,18 @@ SMALL = (
     words.Choice,
     action.Action,
     words.Usage,
+    words.UsageWindow,
     words.Spent,
     sprint.SprintState,
     sprint.SprintLimits,
     sprint.SprintOutcome,
+    review.ReviewState,
+    review.Reviewer,
+    review.ReviewBinding,
+    review.Verdict,
+    review.ReviewFinding,
+    attention.AttentionSettings,
+    attention.QuietHours,
 )
 CLOSED = (
     words.Mode,
@@ -220,6 +230,13 @@ CLOSED = (
     words.Receipt,
     sprint.SprintPhase,
     sprint.HowSprintEnded,
+    review.ReviewScope,
+    review.ReviewPhase,
+    review.ReviewerPhase,
+    review.Judgement,
+    review.Severity,
+    attention.AttentionKind,
+    attention.LockScreen,
 )
 # The words that the door's page names and that stand on the page of events.
 WORDS_OF_EVENTS = "accepted present event message askraised asksettled turnended usage attachment".split()
