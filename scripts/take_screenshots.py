@@ -33,6 +33,8 @@ SIZES: dict[str, ViewportSize] = {
 }
 USUAL_SIZES = ("phone", "desk")
 # The microphone beeps, and nobody is asked for leave to hear it.
+# How long a busy machine may take for one step.
+SAFETY_SECONDS = 240
 ARGUMENTS = ["--no-sandbox", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
 AXE_RUN = """async () => {
   const found = await axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]});
@@ -252,6 +254,7 @@ def take(browser: Browser, address: str, shot: Shot, size: str, theme: str, fold
         timezone_id="Europe/Berlin",
         service_workers="block",
     )
+    context.set_default_timeout(SAFETY_SECONDS * 1000)
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(f"error: {error}"))

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from scripts.take_screenshots import CHROMIUM, SHOTS, SIZES, build, served, take
+from tests.live.nodes import SAFETY_SECONDS
 
 # An answer that grew by this many pixels has moved whatever it could move.
 ENOUGH_PIXELS = 400
@@ -72,6 +73,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def phone(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport=SIZES["phone"], has_touch=True, is_mobile=True, locale="en-GB")
+    context.set_default_timeout(SAFETY_SECONDS * 1000)
     yield context
     context.close()
 
