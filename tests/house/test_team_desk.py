@@ -17,7 +17,16 @@ from farhand.cli.remote_control import remote_control
 from farhand.cli.tui_team import TeamDesk
 from farhand.model.commands import Accepted, Command
 from farhand.model.errors import NodeUnreachable
-from farhand.model.facts import AskRaised, Said, Thought, ToolEnded, ToolStarted, TurnEnded
+from farhand.model.facts import (
+    AskRaised,
+    Said,
+    SprintBegan,
+    SprintEnded,
+    Thought,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
 from farhand.model.live_session import Role
 from farhand.model.ports import SessionFound
 from farhand.model.words import Choice, HowEnded, Sender
@@ -102,6 +111,22 @@ async def test_another_worker_is_chosen_and_what_was_not_read_is_counted(house: 
         await house.event(TurnEnded, lambda event: event.worker == "ann" and event.seq > house.started)
         await person.type("/team")
         await person.see("ann")
+
+
+async def test_a_command_without_a_name_is_for_the_worker_that_is_shown(house: House) -> None:
+    await house.hire("ann")
+    await house.hire("ben")
+    async with team_screen(house) as person:
+        await person.until(lambda: person.desk.title == "ben")
+        await person.pilot.press("ctrl+n")
+        await person.until(lambda: person.desk.title == "ann")
+        # The phone's focus is on the one who was hired last.
+        assert (await house.hub.look()).focus == "ben"
+        await person.type("/sprint start\n- one task")
+        began = await house.event(SprintBegan)
+        assert began.worker == "ann"
+        await person.type("/sprint stop")
+        assert (await house.event(SprintEnded)).worker == "ann"
 
 
 async def test_a_question_of_a_worker_is_answered(house: House) -> None:

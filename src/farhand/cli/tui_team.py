@@ -13,6 +13,7 @@ import anyio
 from farhand.channels.kit import texts
 from farhand.channels.kit.bot import history_text
 from farhand.channels.kit.sprint_texts import sprint_line, sprint_summary
+from farhand.channels.kit.topic_wishes import with_worker
 from farhand.cli.conversation_lines import done_line, help_text, progress_lines, session_lines, team_lines
 from farhand.cli.earlier_sessions import node_session_id, of_node
 from farhand.cli.tui_agent import file_completions, slash_completions
@@ -253,7 +254,9 @@ class TeamDesk:
         return replace(self._present, focus=self.title if self.title in self._present.workers else "")
 
     def _wish(self, text: str) -> Wish | None:
-        return grammar.read(uuid.uuid4().hex, text, self._focused(), SURFACE)
+        """What is meant; where it names nobody, the worker that is shown."""
+        wish = grammar.read(uuid.uuid4().hex, text, self._focused(), SURFACE)
+        return with_worker(wish, self.title) if wish is not None and self.title in self._present.workers else wish
 
     async def _obey(self, wish: Wish, key: str, present: Present) -> SessionMessage | None:
         match wish:
@@ -289,9 +292,6 @@ class TeamDesk:
         return await self.session.say(wish.text, key)
 
     async def _send(self, command: commands.Command) -> SessionMessage | None:
-        kinds = commands.Interrupt | commands.Relaunch | commands.Retry | commands.Tune
-        if isinstance(command, kinds) and not command.worker:
-            command = replace(command, worker=self.title)
         accepted = await self._hub.send(command, self._sender)
         done = done_line(command, accepted.worker)
         return self._log().add(Role.NOTICE, done) if done else None
