@@ -16,7 +16,6 @@ from farhand import __version__
 from farhand.attention.service import Attention
 from farhand.config.launch import launch_of
 from farhand.config.settings import Settings
-from farhand.conversations import conversation_routes
 from farhand.core.clock import SystemClock
 from farhand.core.deadlines import Deadlines
 from farhand.core.hub import LocalHub
@@ -49,21 +48,13 @@ from farhand.reach.address import TunnelAddress
 from farhand.reach.choose import ReachOptions, choose, close_left_behind
 from farhand.reach.supervisor import ReachSupervisor
 from farhand.roster import agent_sees, backends_of, hire_policy, seen_in_sandbox
-from farhand.routes import listener_routes, reserved_names, routes_of_workers, tmux_hosts, vouchers, worker_sockets
+from farhand.routes import ApiParts, api_routes, listener_routes, reserved_names, tmux_hosts, worker_sockets
 from farhand.sandbox.environment import child_environment
 from farhand.server import http
-from farhand.server.attention_routes import attention_routes
 from farhand.server.callers import Callers
-from farhand.server.devices import device_routes
 from farhand.server.door import Door
-from farhand.server.passkey_routes import passkey_routes
-from farhand.server.review_routes import review_routes
-from farhand.server.socket import socket_routes
 from farhand.server.sockets import listen
-from farhand.server.stream import LiveNode, stream_routes
-from farhand.server.usage_routes import usage_routes
-from farhand.server.voice_routes import voice_routes
-from farhand.server.web_app import web_app_routes
+from farhand.server.stream import LiveNode
 from farhand.store import folder
 from farhand.store.attention import SqliteAttention, SqlitePush
 from farhand.store.database import Database
@@ -157,20 +148,11 @@ async def _running(
     shown = {kind: driver for kind, driver in drivers.items() if isinstance(driver, ScreenAnswers)}
     previews = LivePreviews(hub, views, shown)
     wire = LiveNode(hub, clock, previews, views, __version__)
-    live = [
-        *http.history_routes(hub, callers),
-        *(*usage_routes(callers, lambda days: journal.usage(days, clock.now()), hub), *voice_routes(callers, voice)),
-        *stream_routes(wire, callers),
-        *socket_routes(wire, callers),
-        *device_routes(callers, vouchers(built.channels)),
-        *passkey_routes(callers, Passkeys(SqlitePasskeys(database), clock)),
-        *review_routes(hub, callers, reviews.refresh, Merges(hub, judging, gate=settings.review_gate).merge),
-        *attention_routes(callers, attention, built.push, clock),
-        *routes_of_workers(built, drivers, callers, snapshots, clock, secrets_now),
-        *conversation_routes(built, drivers, callers, clock),
-        *web_app_routes(),
-    ]
-    app = http.application([*listener_routes(built, drivers, key, callers), *live])
+    merges = Merges(hub, judging, gate=settings.review_gate)
+    passkeys = Passkeys(SqlitePasskeys(database), clock)
+    parts = ApiParts(wire, attention, reviews.refresh, merges.merge, passkeys, snapshots, secrets_now, voice)
+    api = api_routes(built, drivers, callers, clock, parts)
+    app = http.application([*listener_routes(built, drivers, key, callers), *api])
     sockets = worker_sockets(built, drivers, key)
     async with anyio.create_task_group() as tasks:
         await open_drivers(tasks, drivers.values(), settings.hooks)

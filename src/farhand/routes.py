@@ -1,16 +1,19 @@
 """What a node serves over HTTP: the routes of its channels, drivers and workers, and who may call which."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from starlette.routing import BaseRoute
 
+from farhand.attention.service import Attention
 from farhand.channels.kit.media import is_picture, keep
 from farhand.channels.kit.sendable_files import SendableFiles
 from farhand.channels.kit.worker_folders import WorkerFolder
 from farhand.choices import NodeChoices
-from farhand.conversations import panes_of
+from farhand.conversations import conversation_routes, panes_of
+from farhand.devices.passkeys import Passkeys
 from farhand.manifests import asking_events, channel_names
 from farhand.model.channel_ports import Channel, ServesLocalRoutes, ServesPublicRoutes, SignsPeopleIn
 from farhand.model.driver_ports import HasSandboxes, HasTmuxHost, ServesHooks
@@ -18,18 +21,28 @@ from farhand.model.known_secrets import SecretsInUse
 from farhand.model.panes import Panes
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import Worker
+from farhand.model.voice import Transcriber
 from farhand.model.worker_keys import hiring_of, worker_key
 from farhand.node import Node
 from farhand.roster import agent_sees
 from farhand.sandbox.holders import LocalHolders
 from farhand.sandbox.protocol_log import ProtocolLogs
 from farhand.server import http
+from farhand.server.attention_routes import attention_routes
 from farhand.server.callers import Callers
+from farhand.server.devices import device_routes
 from farhand.server.local import RouteGuard, closed
 from farhand.server.pane_routes import pane_routes
+from farhand.server.passkey_routes import passkey_routes
+from farhand.server.review_routes import MergeInto, Refresh, review_routes
+from farhand.server.socket import socket_routes
 from farhand.server.speaker import NODE_NAMES
+from farhand.server.stream import LiveNode, stream_routes
 from farhand.server.tcp_peer import is_own_user
 from farhand.server.uploads import Uploads, upload_routes
+from farhand.server.usage_routes import usage_routes
+from farhand.server.voice_routes import voice_routes
+from farhand.server.web_app import web_app_routes
 from farhand.server.worker_routes import worker_routes
 from farhand.server.worker_sockets import WorkerSockets
 from farhand.workdir.snapshots import Snapshots
@@ -65,6 +78,40 @@ def listener_routes(node: Node, drivers: Mapping[str, Driver], key: str, callers
     )
     own = http.routes(node.hub, node.status, key, callers, reserved_names(node))
     return [*own, *public, *closed([*local, *hooks], guard), *closed(own_key, guard, has_own_key=True)]
+
+
+@dataclass(frozen=True)
+class ApiParts:
+    """What the API serves beside the hub."""
+
+    wire: LiveNode
+    attention: Attention
+    refresh_review: Refresh
+    merge: MergeInto
+    passkeys: Passkeys
+    snapshots: Snapshots
+    secrets_now: SecretsInUse
+    voice: Transcriber | None
+
+
+def api_routes(
+    node: Node, drivers: Mapping[str, Driver], callers: Callers, clock: Clock, parts: ApiParts
+) -> list[BaseRoute]:
+    """What devices call, and programs with the node's key; and the files of the phone app."""
+    return [
+        *http.history_routes(node.hub, callers),
+        *usage_routes(callers, lambda days: node.journal.usage(days, clock.now()), node.hub),
+        *voice_routes(callers, parts.voice),
+        *stream_routes(parts.wire, callers),
+        *socket_routes(parts.wire, callers),
+        *device_routes(callers, vouchers(node.channels)),
+        *passkey_routes(callers, parts.passkeys),
+        *review_routes(node.hub, callers, parts.refresh_review, parts.merge),
+        *attention_routes(callers, parts.attention, node.push, clock),
+        *routes_of_workers(node, drivers, callers, parts.snapshots, clock, parts.secrets_now),
+        *conversation_routes(node, drivers, callers, clock),
+        *web_app_routes(),
+    ]
 
 
 def worker_sockets(node: Node, drivers: Mapping[str, Driver], key: str) -> WorkerSockets | None:
