@@ -9,7 +9,7 @@ from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, i
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words, plain
-from farhand.drivers.wires.tmux.submit import BoxOptions, OwnTexts
+from farhand.drivers.wires.tmux.submit import BoxOptions
 from farhand.model.ports import Outcome
 from farhand.model.start_problems import is_known
 from farhand.model.words import Mode
@@ -45,13 +45,6 @@ class ClaudeKeyboard(Keyboard):
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
         super().__init__(tmux, pane, BOX, is_command)
-        # What was submitted last: Claude Code puts it back into its box when its turn is stopped early.
-        self._submitted = ""
-
-    async def submit(self, text: str, seen: anyio.Event | None = None, handed_over: OwnTexts = tuple) -> Outcome:
-        """As every keyboard; remembers the text."""
-        self._submitted = text
-        return await super().submit(text, seen, handed_over)
 
     async def take_back(self) -> bool:
         """Empties the box if the text that was submitted last stands there again, and nothing else; whether it did."""

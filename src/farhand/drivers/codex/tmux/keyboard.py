@@ -1,4 +1,4 @@
-"""Codex's keyboard: its first dialogs."""
+"""Types into Codex's terminal: its input box, and the answers to its first-run dialogs."""
 
 from __future__ import annotations
 

@@ -49,12 +49,14 @@ class Keyboard:
         self.is_command = is_command
         self._colours = colours
         self._busy = tmux.typing_lock(pane)
+        # What was submitted last: a CLI may put it back into its box when its turn is stopped early.
+        self._submitted = ""
 
     async def submit(self, text: str, seen: anyio.Event | None = None, handed_over: OwnTexts = tuple) -> Outcome:
         """Pastes a message and sends it; types a slash command. `seen` is set when the agent has read it.
 
         A message that was `handed_over` and stands in the box again is in nobody's way, nor is this one."""
-        pasted = self._pasted(text)
+        pasted, self._submitted = self._pasted(text), text
 
         def own() -> Iterator[str]:
             return (pictured(self._pasted(one)) for one in (text, *handed_over()))
