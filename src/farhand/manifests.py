@@ -91,6 +91,12 @@ def channel_secrets(root: str = CHANNELS) -> list[str]:
     return [name for package in packages(root, "channel") for name in manifest(root, package).get("secrets", ())]
 
 
+def channel_tokens(root: str = CHANNELS) -> list[str]:
+    """The variables of which a node must have one: each switches a chat on."""
+    found = (manifest(root, package).get("token", "") for package in packages(root, "channel"))
+    return [name for name in found if name]
+
+
 def own_variables(about: Mapping[str, Any], variables: Mapping[str, str]) -> dict[str, str]:
     """Those of the variables that a channel's manifest names."""
     names = {*about.get("settings", {}), *about.get("secrets", ())}

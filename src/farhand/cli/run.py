@@ -94,9 +94,7 @@ def check(arguments: argparse.Namespace) -> None:
     sandbox = sandbox_of(arguments, os.environ)
     if sandbox.enabled:
         check_sandbox(sandbox, os.environ)
-    token = os.environ.get("TELEGRAM_BOT_TOKEN", "").strip() or os.environ.get("WHATSAPP_TOKEN", "").strip()
-    in_file = any(secret_in_file(name, os.environ) for name in ("TELEGRAM_BOT_TOKEN", "WHATSAPP_TOKEN"))
-    if not arguments.no_telegram and not (token or in_file):
+    if not arguments.no_telegram and not _has_chat(os.environ):
         raise SettingMissing(
             "TELEGRAM_BOT_TOKEN not set", hints=("set it, or try farhand without it: farhand run --no-telegram --demo",)
         )
@@ -106,6 +104,13 @@ def check(arguments: argparse.Namespace) -> None:
         raise tmux_missing()
     if not arguments.no_telegram and not has_events(node_folder(arguments.node, os.environ) / STORE_FILE):
         _check_token()
+
+
+def _has_chat(environ: Mapping[str, str]) -> bool:
+    """Whether a chat is switched on by its token."""
+    from farhand.manifests import channel_tokens
+
+    return any(environ.get(name, "").strip() or secret_in_file(name, environ) for name in channel_tokens())
 
 
 def _check_token() -> None:
