@@ -1,4 +1,4 @@
-"""The node's process: its memory and environment are kept from others of the same user, and its pauses short."""
+"""The node's process: memory and variables kept from others of the same user, the garbage collector's pauses short."""
 
 import ctypes
 import gc
