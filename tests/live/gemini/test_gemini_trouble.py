@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from tests.live.trouble_scenarios import in_trouble, without_program, written
@@ -70,3 +71,21 @@ async def test_a_strange_command_is_for_the_model(cli_env: GeminiEnv, bot: FakeB
     cli_env.model.expect(says("I know no zed."), prompt="/zed")
     async with in_trouble(cli_env, bot, lambda: None) as trouble:
         await trouble.does_not_know(kind, "/zed hi", "I know no zed.")
+
+
+async def test_a_strange_command_to_a_cli_that_still_starts_is_waited_for(cli_env: GeminiEnv, bot: FakeBot) -> None:
+    own, real = cli_env.settings.read_text(), shutil.which("git")
+    slow = cli_env.folder / "slow"
+
+    def with_slow_git() -> None:
+        # It asks git before it takes anything; that is longer than a command of its own takes.
+        cli_env.settings.write_text(json.dumps({"general": {"checkpointing": {"enabled": True}}}))
+        slow.mkdir()
+        (slow / "git").write_text(f'#!/bin/sh\nsleep 3\nexec {real} "$@"\n')
+        (slow / "git").chmod(0o755)
+        cli_env.environment["PATH"] = f"{slow}:{cli_env.environment['PATH']}"
+
+    cli_env.model.expect(says("I know no zed."), prompt="/zed")
+    async with in_trouble(cli_env, bot, with_slow_git) as trouble:
+        await trouble.does_not_know("gemini/tmux", "/zed hi", "I know no zed.")
+    cli_env.settings.write_text(own)

@@ -29,7 +29,16 @@ from farhand.drivers.gemini.tmux.open_calls import (
     ran,
     without,
 )
-from farhand.drivers.gemini.tmux.screen import Dialog, comes_next, holds, read_box, read_dialog, says, status_of
+from farhand.drivers.gemini.tmux.screen import (
+    Dialog,
+    comes_next,
+    holds,
+    is_at_work,
+    read_box,
+    read_dialog,
+    says,
+    status_of,
+)
 from farhand.drivers.gemini.tmux.state import GeminiOpenCalls
 from farhand.drivers.wires.asks.build import DENY
 from farhand.drivers.wires.foreign_json import Fields
@@ -50,6 +59,20 @@ def test_a_screen_has_a_box_or_a_dialog(path: Path) -> None:
     text = path.read_text("utf-8")
     assert (read_dialog(text) is not None) == (path.name in DIALOGS)
     assert (read_box(text) == "") == (path.name not in DIALOGS)
+
+
+def test_whether_the_cli_works_or_keeps_what_was_typed_is_read() -> None:
+    idle = screen("tui-idle.txt")
+    kept = "ℹ Initializing... Prompts will be queued.\n"
+    hook = " Executing Hook: farhand                          ? for shortcuts\n"
+    rule = "─" * 40 + "\n"
+    assert is_at_work(idle)
+    assert not is_at_work(idle.replace("Executing Hook: log-SessionStart", ""))
+    assert is_at_work(f"{kept}{rule} >   Type your message or @path/to/file\n")
+    assert is_at_work(f" > /zed hi\n{hook}{rule} >   Type your message or @path/to/file\n")
+    assert is_at_work(f" > /zed hi\n ⠏ Thinking... (esc to cancel, 1s)\n{rule} >   Type your message\n")
+    # What was kept has been submitted since.
+    assert not is_at_work(f"{kept} > /stats\n Session Stats\n{rule} >   Type your message or @path/to/file\n")
 
 
 def test_what_is_typed_is_read_and_a_hint_is_not() -> None:

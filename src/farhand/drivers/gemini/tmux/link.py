@@ -15,7 +15,7 @@ from farhand.drivers.gemini.sessions import find_file
 from farhand.drivers.gemini.tmux.dialogs import GeminiDialogs, GeminiEvent, GeminiStatus, ShownDialog
 from farhand.drivers.gemini.tmux.hooks import silent, translate_hook
 from farhand.drivers.gemini.tmux.keyboard import GeminiKeyboard
-from farhand.drivers.gemini.tmux.screen import read_box, status_of
+from farhand.drivers.gemini.tmux.screen import is_at_work, read_box, status_of
 from farhand.drivers.gemini.tmux.session_file import at_end, follow, moved_to
 from farhand.drivers.gemini.tmux.state import (
     GeminiCursor,
@@ -278,7 +278,12 @@ class GeminiCli:
                 # No hook told of the end: it was killed, or there was none to tell.
                 return []
             case "command" if not self.state.hooked and not self.state.written:
-                output = await self.keyboard.command_output(await self.keyboard.screen(), SHOWN_LINES)
+                screen = await self.keyboard.screen()
+                if is_at_work(screen):
+                    # It is for the model, or not begun yet.
+                    self._queue.after(COMMAND_SECONDS, timeout)
+                    return None
+                output = await self.keyboard.command_output(screen, SHOWN_LINES)
                 return [Heard(fact=output, turn=self.state.turn or None)]
             case _:
                 return None

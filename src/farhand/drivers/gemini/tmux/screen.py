@@ -11,6 +11,9 @@ HINTS = ("Type your message or @path/to/file", "Type your shell command")
 ANSWER = "✦ "
 # Below what is said stands what the CLI does, and for how long.
 _STATUS = re.compile(r"\? for shortcuts\s*$|\(esc to cancel|^ [\u2800-\u28ff]")
+_AT_WORK = re.compile(r"^\s*Executing Hook|\(esc to cancel|^ [\u2800-\u28ff]")
+# While it starts it keeps what is typed, shows that below, and submits it later.
+_KEPT = re.compile(r"[Pp]rompts will be queued\.|^\s*Queued \(press ")
 _RULE = re.compile(r"^[─━]{20,}\s*$")
 _BOX = re.compile(r"^ [>*!](?: |$)")
 _OPTION = re.compile(r"^[●○>]?\s*(\d+)\.\s+(.+?)\s*$")
@@ -89,6 +92,16 @@ def answer_on(screen: str) -> str:
     lines = plain(screen).splitlines()
     rule = next((number for number in range(len(lines) - 1, -1, -1) if _RULE.match(lines[number])), len(lines))
     return newest_block((line for line in lines[:rule] if not _STATUS.search(line)), ANSWER)
+
+
+def is_at_work(screen: str) -> bool:
+    """Whether the CLI says that it works, or that it keeps what was typed until it has started."""
+    lines = plain(screen).splitlines()
+    rule = next((number for number in range(len(lines) - 1, -1, -1) if _RULE.match(lines[number])), len(lines))
+    above = [line for line in lines[:rule] if line.strip()]
+    said = [number for number, line in enumerate(above) if line.lstrip().startswith(("> ", ANSWER))]
+    newest = above[said[-1] :] if said else above
+    return any(_AT_WORK.search(line) for line in above[-2:]) or any(_KEPT.search(line) for line in newest)
 
 
 def status_of(title: str) -> str:
