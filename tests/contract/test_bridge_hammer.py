@@ -1,30 +1,36 @@
 """A foreign bot that knows no lock, the hooks, a node, and kills: nothing lost, no torn read, never over 100 messages.
 
+Both writers go on until the inbox is full, so that they take its last places at once; the bot writes no file with more
+than 100 messages, so that one which has more is ours.
+
 `FARHAND_HAMMER_ROUNDS=1000` takes more than half a minute on a quiet machine."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 from random import Random
 
-from tests.contract.bridge_hooks import HookedProject, read
+from tests.contract.bridge_hooks import SAFETY_SECONDS, HookedProject, read
 
 from farhand.bridge.hook.files import MessageFile
 from farhand.bridge.hook.rules import Message
 
 ROUNDS = int(os.environ.get("FARHAND_HAMMER_ROUNDS", "60"))
-MESSAGES = ROUNDS * 5 // 2
+# Every so many rounds the agent looks at nothing until the inbox is full.
+FULL_EVERY = 6
 # A hook takes about this long, so that some are killed in each of their steps.
 KILLS = [0, 0, 0.01, 0.015, 0.02, 0.03, 0.04]
 # A bot as a person would write it: reads, changes, writes beside and renames; it knows the two files and nothing else.
 BOT = """
 import json, os, pathlib, sys, time
-folder, most = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+folder = pathlib.Path(sys.argv[1])
 inbox, outbox = folder / "wa_inbox.json", folder / "wa_outbox.json"
 def put(path, messages):
     temporary = path.with_name(path.name + ".tmp")
@@ -37,8 +43,10 @@ def now():
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 while True:
     messages = get(inbox)
-    assert len(messages) <= 101, len(messages)
-    if added < most and sum(not one["read"] for one in messages) < 50 and len(messages) < 100:
+    assert len(messages) <= 100, len(messages)
+    if len(messages) == 100:
+        messages = [one for one in messages if not one["read"]]
+    if len(messages) < 100:
         fresh = {"id": f"m{added}", "timestamp": now(), "from": "user", "text": f"in-{added}-", "read": False}
         put(inbox, [*messages, fresh])
         added += 1
@@ -55,18 +63,25 @@ while True:
 """
 
 
-# What a node does with the files, as a process of its own that can be killed. It leaves room: two writers without a
-# lock in common, each of which takes the last place for its own, would otherwise have one message too many.
+# What a node does with the files, as a process of its own that can be killed. Where there is no place left it takes
+# back its last message, so that there is one more for both writers to take at once.
 NODE = """
 import pathlib, sys
 from farhand.bridge.project import ProjectFiles
+from farhand.model.errors import DriverError
 project = ProjectFiles(pathlib.Path(sys.argv[1]))
 project.attach()
+mine = []
 for line in sys.stdin:
-    has_room = sum(not is_read for is_read in project.look().inbox.values()) < 50
-    if has_room:
-        project.put(f"n{line.strip()}", f"node-{line.strip()}-")
-    print("put" if has_room else "full", flush=True)
+    number = line.strip()
+    project.look()
+    try:
+        project.put(f"n{number}", f"node-{number}-")
+        mine.append(number)
+        print("put", number, flush=True)
+    except DriverError:
+        took_back = bool(mine) and project.take_back(f"n{mine[-1]}")
+        print("full", mine.pop() if took_back else "", flush=True)
 """
 
 
@@ -74,7 +89,8 @@ class KilledNode:
     """A node that writes to the inbox without a pause, killed and started again until it is told to end."""
 
     def __init__(self, folder: Path) -> None:
-        self.put: list[int] = []
+        self.put: set[str] = set()
+        self._found_full = threading.Semaphore(0)
         self.kills = 0
         self.problems = ""
         self._folder = folder
@@ -90,6 +106,12 @@ class KilledNode:
         self._ended.set()
         self._thread.join()
 
+    def finds_it_full(self) -> None:
+        """Returns when there was no place for a message of its from now on."""
+        while self._found_full.acquire(blocking=False):
+            pass
+        assert self._found_full.acquire(timeout=SAFETY_SECONDS), "the inbox was never full"
+
     def _drive(self) -> None:
         chance = Random(11)
         while not self._ended.is_set():
@@ -104,11 +126,15 @@ class KilledNode:
             assert node.stdout is not None
             assert node.stderr is not None
             for _ in range(messages):
-                if self._ended.is_set() or self._number >= MESSAGES:
+                if self._ended.is_set():
                     break
                 print(self._number, file=node.stdin, flush=True)
-                if node.stdout.readline().strip() == "put":
-                    self.put.append(self._number)
+                told, _, number = node.stdout.readline().strip().partition(" ")
+                if told == "put":
+                    self.put.add(number)
+                else:
+                    self.put.discard(number)
+                    self._found_full.release()
                 self._number += 1
             print(self._number, file=node.stdin, flush=True)
             self._number += 1
@@ -138,7 +164,7 @@ class ForeignBot:
         self._thread.join()
 
     def _drive(self) -> None:
-        words = [sys.executable, "-I", "-c", BOT, str(self._folder), str(MESSAGES)]
+        words = [sys.executable, "-I", "-c", BOT, str(self._folder)]
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as bot:
             assert bot.stdin is not None
             assert bot.stdout is not None
@@ -161,6 +187,8 @@ def test_a_foreign_bot_the_hooks_a_node_and_kills_lose_nothing(tmp_path: Path) -
     said: list[str] = []
     with ForeignBot(project.folder) as bot, KilledNode(project.folder) as node:
         for number in range(ROUNDS):
+            if number % FULL_EVERY == 0:
+                node.finds_it_full()
             context, whole = hook(project, 0, {}, kill_after=chance.choice(KILLS))
             (told if whole else cut_off).append(context)
             words = f"out-{number}-"
@@ -172,8 +200,9 @@ def test_a_foreign_bot_the_hooks_a_node_and_kills_lose_nothing(tmp_path: Path) -
     assert cut_off
     told += [json.dumps(project.before()), json.dumps(project.before())]
     written = [f"in-{number}-" for number in range(bot.added)] + [f"node-{number}-" for number in node.put]
-    assert [one for one in written if one not in "".join((*told, *cut_off))] == [], "lost"
-    assert [one for one in written if "".join(told).count(one) > 1] == [], "twice"
+    counted, perhaps = (Counter(re.findall(r"(?:in|node)-\d+-", "".join(texts))) for texts in (told, cut_off))
+    assert [one for one in written if not counted[one] + perhaps[one]] == [], "lost"
+    assert [one for one in written if counted[one] > 1] == [], "twice"
     delivered = {*bot.sent, *project.said()}
     assert [words for words in said if words not in delivered] == []
     assert len(read(project.inbox)) <= 100

@@ -41,7 +41,9 @@ class ProjectFiles:
             raise DriverError(f"{self._folder} is gone, or is no folder of yours any more.")
         with FolderLock(self._folder):
             state = BridgeState(self._folder)
-            inbox = MessageFile(self._folder, INBOX, READ).messages()
+            held = MessageFile(self._folder, INBOX, READ)
+            held.bring_back(time.time())
+            inbox = held.messages()
             unsent = rules.waiting(MessageFile(self._folder, OUTBOX, SENT).messages(), SENT)
             # What was read may have been pruned since.
             read = {rules.id_of(key): True for key in state.seen}
@@ -70,7 +72,9 @@ class ProjectFiles:
 
         with FolderLock(self._folder):
             held = MessageFile(self._folder, INBOX, READ)
-            if len(rules.waiting(held.messages(), READ)) >= MOST_MESSAGES:
+            unread = rules.waiting(held.messages(), READ)
+            # What is there already takes no further place.
+            if len(unread) >= MOST_MESSAGES and all(one.get("id") != identity for one in unread):
                 raise DriverError(FULL)
             held.change(add)
 

@@ -2,8 +2,9 @@
 
 Whoever else writes them need not know the lock: what was put there between our read and our write is merged, since both
 files change places in one step. And what such a writer may have missed when it read stays in a file beside the inbox
-until it is read: that writer may yet put back a list without it. A copy of this module runs inside an agent CLI's
-hooks: it imports the standard library and its neighbours alone.
+until it is read: that writer may yet put back a list without it. Nobody here writes more than a hundred messages, not
+even where two take the last place at once: what finds none waits beside, too. A copy of this module runs inside an
+agent CLI's hooks: it imports the standard library and its neighbours alone.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ MOST_KEYS = 500
 LARGEST_BYTES = 32 * 1024 * 1024
 # In place of what a file holds: it makes no sense, and somebody may still be writing it.
 UNSETTLED = b"?"
+# How a file beside ends; and one with messages that found no place.
+BESIDE, OVERFLOW = ".tmp", ".later.tmp"
 _TRIES = 50
 
 TYPE_CHECKING = False
@@ -82,20 +85,31 @@ class MessageFile:
         found, data = self._read()
         if data == UNSETTLED:
             return found
-        before = held = found
+        before = held = there = found
         found = rules.merged(found, self._displaced(self._left()), self._done)
         missed: set[str] = set()
         for _ in range(_TRIES):
-            wanted = change(found)
+            asked = change(found)
+            wanted = rules.fitting(asked, there, self._done)
             is_so = wanted == held and (data is not None or not wanted)
+            if not is_so:
+                self._keep_overflow(asked, wanted, before, missed)
             displaced = None if is_so else self._replace(rules.encode(wanted), data)
             if displaced is None:
-                self._keep_beside(wanted, before, missed)
+                self._keep_beside(asked, wanted, before, missed)
                 break
             missed.update(map(rules.key, displaced))
             # Somebody wrote after we had read: theirs and ours are put together.
-            found, held, data = rules.merged(wanted, displaced, self._done), wanted, rules.encode(wanted)
+            found, there = rules.merged(asked, displaced, self._done), displaced
+            held, data = wanted, rules.encode(wanted)
         return wanted
+
+    def bring_back(self, now: float) -> None:
+        """Puts what found no place into the file, as soon as there is one."""
+        if any(path.endswith(OVERFLOW) for path in self._left()):
+            held, data = self._read()
+            if data != UNSETTLED and len(rules.waiting(held, self._done)) < rules.MOST_MESSAGES:
+                self.change(lambda messages: rules.pruned(messages, self._done, now))
 
     def _read(self) -> tuple[list[Message], bytes | None]:
         """The messages and what the file holds to the byte: None when there is none, UNSETTLED when it makes no sense
@@ -158,11 +172,13 @@ class MessageFile:
     def _left(self) -> list[str]:
         """What is kept beside, and what writers of ours displaced when a kill kept them from merging it."""
         folder, name = os.path.split(self.path)
-        found = [one for one in os.listdir(folder) if one.startswith(name + ".") and one.endswith(".tmp")]
+        found = [one for one in os.listdir(folder) if one.startswith(name + ".") and one.endswith(BESIDE)]
         # `<name>.tmp` itself is what others write to.
-        return [os.path.join(folder, one) for one in found if one != f"{name}.tmp"]
+        return [os.path.join(folder, one) for one in found if one != f"{name}{BESIDE}"]
 
-    def _keep_beside(self, wanted: list[Message], before: list[Message], missed: set[str]) -> None:
+    def _keep_beside(
+        self, asked: list[Message], wanted: list[Message], before: list[Message], missed: set[str]
+    ) -> None:
         """Keeps what waits and was not in the file all the time; the rest of what was displaced is forgotten.
 
         In the outbox only what others wrote, and for an hour: our own is put back by whoever wrote it."""
@@ -176,14 +192,29 @@ class MessageFile:
             kept = [one for one in foreign if rules.written_at(one, now) > now - rules.KEPT_SECONDS]
         if kept:
             write_private(self._beside(), rules.encode(kept))
+        self._keep_overflow(asked, wanted, before, missed | beside)
         _forget(settled)
+
+    def _keep_overflow(
+        self, asked: list[Message], wanted: list[Message], before: list[Message], missed: set[str]
+    ) -> None:
+        """Keeps what finds no place, whoever wrote it and however old it is; but in the outbox not what we add."""
+        if wanted is asked:
+            return
+        placed = set(map(rules.key, wanted))
+        over = [one for one in rules.waiting(asked, self._done) if rules.key(one) not in placed]
+        if over and self._done == rules.SENT:
+            known = missed.union(map(rules.key, before))
+            over = [one for one in over if rules.key(one) in known]
+        if over:
+            write_private(self._beside(OVERFLOW), rules.encode(over))
 
     def _settled(self) -> list[str]:
         """What is beside and that nobody is in the middle of: it may be read, and then forgotten."""
         return [path for path in self._left() if not self._is_being_written(path)]
 
-    def _beside(self) -> str:
-        return f"{self.path}.{os.getpid()}-{os.urandom(3).hex()}.tmp"
+    def _beside(self, ending: str = BESIDE) -> str:
+        return f"{self.path}.{os.getpid()}-{os.urandom(3).hex()}{ending}"
 
     def _is_being_written(self, path: str) -> bool:
         """Whether a writer that does not rename was in the middle of this file when it was displaced."""

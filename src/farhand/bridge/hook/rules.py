@@ -109,6 +109,16 @@ def pruned(messages: Sequence[Message], done: str, now: float) -> list[Message]:
     return kept if len(kept) <= MOST_MESSAGES else [one for one in kept if not is_done(one, done)]
 
 
+def fitting(messages: list[Message], there: Iterable[Message], done: str) -> list[Message]:
+    """A hundred of them at most: what is not done, and was there already, before all else."""
+    if len(messages) <= MOST_MESSAGES:
+        return messages
+    placed = set(map(key, there))
+    ranked = sorted(messages, key=lambda one: (is_done(one, done), key(one) not in placed))
+    kept = set(map(key, ranked[:MOST_MESSAGES]))
+    return [one for one in messages if key(one) in kept][:MOST_MESSAGES]
+
+
 def merged(first: Sequence[Message], second: Sequence[Message], done: str) -> list[Message]:
     """Both, each message once; one that is done in either is done."""
     found = {key(one): one for one in first}
