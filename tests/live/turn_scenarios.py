@@ -1,5 +1,5 @@
-"""What becomes of a turn or an agent that ends badly, alike for every CLI: stopped, parked, killed, relaunched; and
-what a worker is told about how hard to think."""
+"""What becomes of a turn or an agent that ends badly, alike for every CLI: stopped, parked, killed, relaunched; what a
+worker is told about how hard to think, and what it tells of a conversation that is nearly full."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from farhand.model.commands import Retry, Tune
-from farhand.model.facts import CameOnline, Event, Limited, Noted, Said, Tuned, TurnEnded, WentOffline
+from farhand.model.commands import Retry, Sprint, Tune
+from farhand.model.facts import CameOnline, Event, Limited, Noted, Said, SprintEnded, Tuned, TurnEnded, WentOffline
+from farhand.model.sprint import HowSprintEnded
 from farhand.model.words import HowEnded, UsageWindow
 from farhand.testing.house import House
 from farhand.testing.models.script import ModelScript, ScriptedReply, ScriptedText, say
@@ -115,3 +116,20 @@ async def the_usage_windows_are_told(
     await house.say("zz-count")
     await house.event(TurnEnded, _tells_windows)
     return house.worker().spent.total.windows
+
+
+async def a_sprint_warns_of_a_context_that_is_nearly_full(house: House, model: EffortModel, window: int) -> None:
+    """The model counts 82 % of its window in a sprint's second turn, and a little more in the third: told once."""
+    tokens = window * 82 // 100
+    model.script.conversation("zz-light", say("not much yet"))
+    for task in ("zz-heavy", "zz-heavier"):
+        model.script.conversation(task, ScriptedReply((ScriptedText(task),), input_tokens=tokens))
+        tokens += 1000
+    tasks = ("zz-light", "zz-heavy", "zz-heavier")
+    await house.send(Sprint(id="s1", worker="ann", tasks=tasks, commits=False))
+    ended = await house.fact(SprintEnded)
+    assert (ended.how, len(ended.sprint.outcomes)) == (HowSprintEnded.DONE, 3)
+    history = [event.fact for event in await house.history()]
+    (told,) = [fact.text for fact in history if isinstance(fact, Noted) and "of the context is used" in fact.text]
+    assert told.startswith("82 % of the context is used")
+    assert f"of {window:,} tokens" in told

@@ -12,6 +12,7 @@ from tests.live.turn_scenarios import (
     a_killed_agent_comes_back,
     a_limit_parks_the_message_and_a_try_brings_it_once,
     a_relaunched_worker_goes_on,
+    a_sprint_warns_of_a_context_that_is_nearly_full,
     a_stopped_turn_makes_room,
 )
 
@@ -40,6 +41,8 @@ from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, ScriptedThinking, say, use
 
 pytestmark = pytest.mark.anyio
+# What the model that it takes by itself can hold.
+WINDOW = 1_000_000
 
 
 async def hired(house: House, cli_env: ClaudeEnv, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
@@ -100,7 +103,7 @@ async def test_a_turn_is_paused_and_the_next_message_is_answered(cli_env: Claude
         assert (await house.said()).endswith("next")
 
 
-async def test_each_turn_is_told_with_what_it_cost(cli_env: ClaudeEnv) -> None:
+async def test_each_turn_is_told_with_what_it_cost_and_how_much_its_model_can_hold(cli_env: ClaudeEnv) -> None:
     cli_env.model.script.conversation("zz-cost", say("one"), say("two"))
 
     def priced(event: Event) -> bool:
@@ -115,6 +118,8 @@ async def test_each_turn_is_told_with_what_it_cost(cli_env: ClaudeEnv) -> None:
             after = (await house.event(TurnEnded, after=after)).seq
             assert isinstance(used.fact, Used)
             costs.append(used.fact.usage.cost_dollars)
+            assert used.fact.usage.context_window == WINDOW
+        await a_sprint_warns_of_a_context_that_is_nearly_full(house, cli_env.model, WINDOW)
     # The same tokens cost the same: the second turn has its own part of the sum.
     assert costs[0] == costs[1]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.live.turn_scenarios import a_sprint_warns_of_a_context_that_is_nearly_full
 
 from farhand.model.facts import TurnEnded
 from farhand.testing.models.script import say
@@ -11,7 +12,7 @@ from farhand.testing.opencode_env import OpenCodeEnv
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_context_window_is_the_models(cli_env: OpenCodeEnv) -> None:
+async def test_the_context_window_is_the_models_and_a_sprint_warns_when_it_is_nearly_full(cli_env: OpenCodeEnv) -> None:
     cli_env.model.script.conversation("zz-hello", say("hello"))
     async with cli_env.open() as house:
         await house.hire(backend="opencode", wire="headless", directory=cli_env.project)
@@ -20,3 +21,4 @@ async def test_the_context_window_is_the_models(cli_env: OpenCodeEnv) -> None:
         assert usage is not None
         assert (usage.context_tokens, usage.context_window) == (110, 100_000)
         assert house.worker().spent.total.context_window == 100_000
+        await a_sprint_warns_of_a_context_that_is_nearly_full(house, cli_env.model, 100_000)
