@@ -90,6 +90,35 @@ def test_a_malformed_inbox_is_set_aside_and_told(project: HookedProject) -> None
     assert project.context() == "WhatsApp messages:\ngo on"
 
 
+def test_a_malformed_outbox_is_set_aside_and_told(project: HookedProject) -> None:
+    project.outbox.write_text("{")
+    aged(project.outbox)
+    project.after("here I am")
+    (aside,) = project.folder.glob("wa_outbox.json.malformed-*")
+    assert aside.read_text() == "{"
+    assert project.said() == ["here I am", f"⚠ wa_outbox.json made no sense and was set aside: {aside}"]
+
+
+def test_a_file_that_is_written_anew_while_it_is_set_aside_is_kept(
+    hooked: HookedProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooked.inbox.write_text("{")
+    aged(hooked.inbox)
+    read_regular = files.read_regular
+
+    def read_and_written(path: str, folder: int | None = None) -> tuple[bytes, float]:
+        found = read_regular(path, folder)
+        if found[0] == b"{" and path == str(hooked.inbox):
+            hooked.inbox.unlink()
+            hooked.write("in time")
+        return found
+
+    monkeypatch.setattr(files, "read_regular", read_and_written)
+    ProjectFiles(hooked.folder).look()
+    assert hooked.context() == "WhatsApp messages:\nin time"
+    assert not list(hooked.folder.glob("*.malformed-*"))
+
+
 def test_a_file_that_somebody_still_writes_is_left_alone(hooked: HookedProject) -> None:
     hooked.inbox.write_text('{"messages": [')
     assert hooked.before() == {}

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -25,6 +26,7 @@ from farhand.drivers.bridge.pane import is_own_socket, sits_there, wake_pane
 from farhand.model.bridge import BACKEND, BridgeLook
 from farhand.model.commands import Hire, Sprint
 from farhand.model.facts import (
+    Event,
     HandedOver,
     Interrupted,
     Noted,
@@ -252,3 +254,36 @@ async def test_a_pane_that_a_file_invents_is_not_typed_to(tmp_path: Path) -> Non
     for tmux, pane in ((f"{tmp_path}/none,1,0", "%1"), ("/tmp", "%1; kill-server"), ("/etc/passwd", "%1")):
         assert not await wake_pane(BridgeLook(tmux=tmux, pane=pane, agent=os.getpid()), tmp_path)
     assert not is_own_socket("/etc/passwd")
+
+
+async def test_a_file_that_makes_no_sense_is_set_aside_by_the_node_and_told(
+    tmp_path: Path, project: HookedProject
+) -> None:
+    async with bridged(tmp_path) as house:
+        said = await house.say("run the tests", worker="ann")
+        await until_unread(project, "run the tests")
+        await run(project.before)
+        await house.fact(Seen)
+        for path in (project.inbox, project.outbox):
+            aged_nonsense(path)
+            told = await house.fact(Noted, partial(tells, path.name))
+            (aside,) = project.folder.glob(f"{path.name}.malformed-*")
+            assert told.text == f"⚠ {path.name} made no sense and was set aside: {aside}"
+            assert aside.read_text() == "{"
+        assert house.worker().turn is not None, "it answers nothing"
+        await run(project.after, "They pass.")
+        assert (await house.event(TurnEnded)).turn == said.message
+        told_texts = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert told_texts == ["They pass."]
+
+
+def tells(name: str, event: Event) -> bool:
+    return isinstance(event.fact, Noted) and f"{name} made no sense" in event.fact.text
+
+
+def aged_nonsense(path: Path) -> None:
+    """Half a file, and nobody is writing it any more."""
+    beside = path.with_name("half")
+    beside.write_text("{")
+    os.utime(beside, (1_000_000_000, 1_000_000_000))
+    beside.rename(path)

@@ -94,7 +94,10 @@ class ForeignScript:
                 {"id": f"old_{n}", "timestamp": "2126-01-01T00:00:00Z", "from": "x", "text": f"old {n}", done: True}
                 for n in range(count)
             ]
-            path.write_text(json.dumps({"messages": [*old, *({**one, done: True} for one in self._read(path))]}))
+            filled = [*old, *({**one, done: True} for one in self._read(path))]
+            temporary = path.with_name(f"{path.name}.tmp")
+            temporary.write_text(json.dumps({"messages": filled}))
+            temporary.rename(path)
 
     def longest(self) -> int:
         """How many messages the fuller one of the files has."""

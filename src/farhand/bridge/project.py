@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from farhand.bridge.hook import rules
-from farhand.bridge.hook.deliver import whole_text
+from farhand.bridge.hook.deliver import flush, tell_set_aside, whole_text
 from farhand.bridge.hook.files import BridgeState, FolderLock, MessageFile, is_own_folder
 from farhand.bridge.hook.rules import INBOX, MOST_MESSAGES, OUTBOX, READ, SENT, Message
 from farhand.model.bridge import BridgeAnswer, BridgeLook
@@ -44,12 +44,15 @@ class ProjectFiles:
             held = MessageFile(self._folder, INBOX, READ)
             held.bring_back(time.time())
             inbox = held.messages()
-            unsent = rules.waiting(MessageFile(self._folder, OUTBOX, SENT).messages(), SENT)
+            outbox = MessageFile(self._folder, OUTBOX, SENT)
+            unsent = rules.waiting(outbox.messages(), SENT)
+            if self._tell(state, held, outbox):
+                unsent = rules.waiting(outbox.messages(), SENT)
             # What was read may have been pruned since.
             read = {rules.id_of(key): True for key in state.seen}
             seen = set(state.seen)
             read.update({str(one.get("id", "")): rules.is_done(one, READ) or rules.key(one) in seen for one in inbox})
-            answers = [BridgeAnswer(key=rules.key(one), text=whole_text(self._folder, one)) for one in unsent]
+            answers = [self._answer(one) for one in unsent]
         return BridgeLook(
             inbox=read,
             answers=tuple(answers),
@@ -58,6 +61,19 @@ class ProjectFiles:
             pane=state.pane,
             agent=state.agent,
         )
+
+    def _answer(self, message: Message) -> BridgeAnswer:
+        is_notice = message.get("from") == rules.BRIDGE
+        return BridgeAnswer(key=rules.key(message), text=whole_text(self._folder, message), is_notice=is_notice)
+
+    def _tell(self, state: BridgeState, *files: MessageFile) -> bool:
+        """Puts into the outbox which of them made no sense and were set aside; whether one was."""
+        now = time.time()
+        # Each of them, and not only the first.
+        told = [tell_set_aside(self._folder, state, one, now) for one in files]
+        if any(told):
+            flush(self._folder, state, now)
+        return any(told)
 
     def put(self, identity: str, text: str) -> None:
         """A message for the agent, once."""
@@ -77,6 +93,7 @@ class ProjectFiles:
             if len(unread) >= MOST_MESSAGES and all(one.get("id") != identity for one in unread):
                 raise DriverError(FULL)
             held.change(add)
+            self._tell(BridgeState(self._folder), held)
 
     def take_back(self, identity: str) -> bool:
         """Removes what nobody has read."""
@@ -87,13 +104,15 @@ class ProjectFiles:
             return rules.pruned([one for one in messages if one not in gone], READ, time.time())
 
         with FolderLock(self._folder):
-            MessageFile(self._folder, INBOX, READ).change(without)
+            held = MessageFile(self._folder, INBOX, READ)
+            held.change(without)
+            self._tell(BridgeState(self._folder), held)
         return bool(gone)
 
     def mark_sent(self, keys: tuple[str, ...]) -> None:
         """Passed on; what was sent goes after an hour."""
         now = time.time()
         with FolderLock(self._folder):
-            MessageFile(self._folder, OUTBOX, SENT).change(
-                lambda messages: rules.pruned(rules.marked(messages, keys, SENT), SENT, now)
-            )
+            held = MessageFile(self._folder, OUTBOX, SENT)
+            held.change(lambda messages: rules.pruned(rules.marked(messages, keys, SENT), SENT, now))
+            self._tell(BridgeState(self._folder), held)

@@ -13,6 +13,8 @@ class BridgeAnswer(Word):
 
     key: str
     text: str
+    # Whether the bridge itself says so, about its files.
+    is_notice: bool = False
 
 
 class BridgeLook(Word):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from functools import partial
+from pathlib import Path
 from threading import Event
 
 import pytest
@@ -67,14 +68,27 @@ async def test_a_message_reaches_the_agent_and_its_answer_comes_back(
     assert script.longest() <= 100
 
 
-async def test_a_malformed_inbox_costs_the_agent_nothing(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
-    cli_env.model.expect(says("I am here."))
+def half_written(path: Path) -> None:
+    """Half a file, and nobody is writing it any more."""
+    beside = path.with_name("half")
+    beside.write_text("{")
+    os.utime(beside, (1_000_000_000, 1_000_000_000))
+    beside.rename(path)
+
+
+async def test_a_missing_or_malformed_inbox_costs_the_agent_nothing(
+    cli_env: GeminiEnv, desk: Desk, script: ForeignScript
+) -> None:
+    """AC-6 by the files alone."""
     inbox = cli_env.project / ".gemini/wa_inbox.json"
-    inbox.write_text("{")
-    os.utime(inbox, (1_000_000_000, 1_000_000_000))
+    cli_env.model.expect(says("Nobody wrote."), says("I am here."))
+    assert not inbox.exists()
     await desk.types("hello")
+    await script.hears("Nobody wrote.")
+    half_written(inbox)
+    await desk.types("once more")
     await wait(script.heard, lambda heard: "I am here." in str(heard), "the answer")
-    assert "wa_inbox.json made no sense and was set aside" in script.heard()[0]
+    assert "wa_inbox.json made no sense and was set aside" in script.heard()[1]
 
 
 async def test_a_sprint_goes_on_by_itself(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
@@ -105,11 +119,12 @@ async def test_stop_is_told_to_the_agent_with_its_sentence(
 
 
 async def test_the_phone_reaches_the_agent_at_the_desk_and_wakes_it(
-    cli_env: GeminiEnv, desk: Desk, bot: FakeBot
+    cli_env: GeminiEnv, desk: Desk, script: ForeignScript, bot: FakeBot
 ) -> None:
-    """AC-1 to AC-5, from Telegram: the node is on the files, and the agent was started by hand."""
+    """AC-1 to AC-7, from Telegram: the node is on the files, and the agent was started by hand."""
     gate = Event()
-    talk = (says("I am here."), says("Startup complete. ", "3 tasks."), says("Told."))
+    inbox = cli_env.project / ".gemini/wa_inbox.json"
+    talk = (says("I am here."), says("Startup complete. ", "3 tasks."), says("Told."), says("Well."), says("Tidied."))
     cli_env.model.expect(*talk, says("did one"), held(gate, "did ", "two", before=1))
     async with with_phone(cli_env, bot) as phone:
         await phone.manager.says(f"/hire ann --bridge {cli_env.project}")
@@ -127,6 +142,14 @@ async def test_the_phone_reaches_the_agent_at_the_desk_and_wakes_it(
         log = (cli_env.folder / "node.log").read_text()
         assert "📥 Received: /startup" in log
         assert "📤 Sent: Startup complete. 3 tasks." in log
+        half_written(inbox)
+        await phone.reads("wa_inbox.json made no sense and was set aside")
+        await phone.manager.says("are you well")
+        await phone.hears("Well.")
+        script.fills(120)
+        await phone.manager.says("tidy up")
+        await phone.hears("Tidied.")
+        assert script.longest() <= 100
         await phone.manager.says("/sprint start --no-commit\n- zz-one\n- zz-two\n- zz-three")
         await phone.reads("did one")
         await phone.reads("sprint 1/3")

@@ -14,9 +14,9 @@ from farhand.bridge.hook.rules import MOST_MESSAGES, OUTBOX, SENT, Message
 WHOLE_TEXTS = "wa_texts"
 
 
-def queue(folder: str, state: BridgeState, text: str, now: float) -> None:
+def queue(folder: str, state: BridgeState, text: str, now: float, sender: str = rules.AGENT) -> None:
     """Adds a message to what waits for the outbox: a summary, and the whole text in a file beside it if it is long."""
-    message = rules.new_message("resp", "agent", rules.summary(text), now, os.urandom(2).hex(), SENT)
+    message = rules.new_message("resp", sender, rules.summary(text), now, os.urandom(2).hex(), SENT)
     if message["text"] != text.strip():
         name = f"{message['id']}.txt"
         try:
@@ -25,6 +25,15 @@ def queue(folder: str, state: BridgeState, text: str, now: float) -> None:
         except OSError:
             pass
     state.queued.append(message)
+
+
+def tell_set_aside(folder: str, state: BridgeState, file: MessageFile, now: float) -> bool:
+    """Adds to what waits for the outbox that a file was found malformed and set aside; whether one was."""
+    path, file.set_aside = file.set_aside, ""
+    if path:
+        name = os.path.basename(file.path)
+        queue(folder, state, f"⚠ {name} made no sense and was set aside: {path}", now, rules.BRIDGE)
+    return bool(path)
 
 
 def _write_text(folder: str, name: str, text: str) -> None:
@@ -48,6 +57,8 @@ def flush(folder: str, state: BridgeState, now: float) -> None:
         return _with(messages, state, now)
 
     held = outbox.change(with_ours)
+    if tell_set_aside(folder, state, outbox, now):
+        held = outbox.change(with_ours)
     in_file = set(map(rules.key, held))
     written = [one for one in state.queued if rules.key(one) in in_file]
     state.queued = [one for one in state.queued if rules.key(one) not in in_file]

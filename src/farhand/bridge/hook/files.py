@@ -129,8 +129,13 @@ class MessageFile:
             return UNSETTLED
         if not data.strip():
             return data
-        self.set_aside = f"{self.path}.malformed-{int(time.time())}"
-        os.rename(self.path, self.set_aside)
+        moved = self._beside()
+        os.rename(self.path, moved)
+        if read_regular(moved)[0] != data:
+            # Somebody has just written it anew: it lies where all lies that was displaced.
+            return None
+        self.set_aside = f"{self.path}.malformed-{int(time.time())}-{os.urandom(2).hex()}"
+        os.rename(moved, self.set_aside)
         sys.stderr.write(f"{self.path} made no sense ({problem}) and was set aside: {self.set_aside}\n")
         return None
 

@@ -16,7 +16,7 @@ import sys
 import time
 
 from farhand.bridge.hook import quick_json, rules
-from farhand.bridge.hook.deliver import flush, queue
+from farhand.bridge.hook.deliver import flush, queue, tell_set_aside
 from farhand.bridge.hook.files import BridgeState, FolderLock, MessageFile, is_own_folder
 from farhand.bridge.hook.rules import INBOX, READ, Message
 
@@ -106,8 +106,7 @@ def confirm(folder: str, state: BridgeState, inbox: MessageFile, found: list[Mes
     """Marks what was given to the agent, prunes, and brings the outbox up to date."""
     now = time.time()
     state.seen += [rules.key(one) for one in found]
-    if inbox.set_aside:
-        queue(folder, state, f"⚠ {INBOX} made no sense and was set aside: {inbox.set_aside}", now)
+    tell_set_aside(folder, state, inbox, now)
     if found:
         state.write()
     inbox.change(lambda messages: rules.pruned(rules.marked(messages, state.seen, READ), READ, now))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 INBOX, OUTBOX = "wa_inbox.json", "wa_outbox.json"
 READ, SENT = "read", "sent"
+# Who speaks in the outbox: the agent, or the bridge about its files.
+AGENT, BRIDGE = "agent", "bridge"
 MOST_MESSAGES = 100
 KEPT_SECONDS = 3600.0
 SUMMARY_CHARACTERS = 500

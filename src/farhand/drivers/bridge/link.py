@@ -139,7 +139,7 @@ class BridgeLink:
 
     def _translated(self, answer: BridgeAnswer) -> tuple[Heard, ...]:
         ours = bool(self._turn) and self._cursor.seen == self._message and answer.key not in self._earlier
-        if not ours:
+        if not ours or answer.is_notice:
             return said_at_desk(answer, running=bool(self._turn))
         turn, self._turn, self._message = self._turn, "", ""
         return answered(answer, turn)

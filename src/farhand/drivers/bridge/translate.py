@@ -14,8 +14,10 @@ def answered(answer: BridgeAnswer, turn: str) -> tuple[Heard, ...]:
 
 
 def said_at_desk(answer: BridgeAnswer, *, running: bool) -> tuple[Heard, ...]:
-    """What the agent said to somebody at its terminal: a turn of its own, or a notice while ours has not begun."""
-    if running:
+    """What the agent said to somebody at its terminal: a turn of its own, or a notice while ours has not begun.
+
+    What the bridge says about its files is a notice, too."""
+    if running or answer.is_notice:
         return (Heard(fact=facts.Noted(text=answer.text)),)
     turn = f"desk:{answer.key}"
     begun = Heard(fact=facts.TurnStarted(), turn=turn)
