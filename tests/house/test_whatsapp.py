@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,13 @@ from tests.house.test_voice import listener
 from tests.house.whatsapp_house import NUMBER, WhatsAppHouse, whatsapp_house
 
 from farhand.channels.kit import overview
+from farhand.channels.whatsapp.gateway import LARGEST_PICTURE
 from farhand.channels.whatsapp.phone_number import WhatsAppChannel
 from farhand.channels.whatsapp.templates import BODY, BUTTON, template
 from farhand.model.attention import AttentionKind
 from farhand.model.attention_rules import Buzz, Matter
 from farhand.model.facts import AskRaised, AskSettled, Said, Showed, ToolStarted, TurnEnded
+from farhand.model.slash import CHAT, SLASHES
 from farhand.model.words import Attachment, Choice, HowEnded
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.voice import fake_transcription
@@ -359,3 +362,35 @@ async def test_the_node_has_whatsapp_by_its_settings_alone(tmp_path: Path, whats
         assert whatsapp.world.token not in about
         assert whatsapp.world.app_secret not in about
         assert house.health == "webhook"
+
+
+async def test_every_command_of_a_chat_is_one_here(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    """The table is the one of all chats: each of its commands is answered, and reaches no worker as a text."""
+    answered_otherwise = {"learn": "answer to ", "sessions": "No agent has a conversation there."}
+    async with whatsapp_house(tmp_path, whatsapp) as house:
+        await house.house.hire()
+        await house.manager.reads("Mode default")
+        for name in (one.name for one in SLASHES if CHAT in one.surfaces):
+            said = house.manager.says(f"/{name}")
+            if text := answered_otherwise.get(name):
+                await house.manager.reads(text)
+            else:
+                await house.manager.sees(partial(is_answered, said.id))
+        assert not [text for text in house.delivered if text.startswith("/")]
+
+
+def is_answered(message: str, chat: list[PhoneMessage]) -> bool:
+    return any(one.reply_to == message and one.from_business for one in chat)
+
+
+async def test_a_picture_that_whatsapp_would_not_take_is_a_document(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    sizes = {"largest.png": LARGEST_PICTURE, "larger.png": LARGEST_PICTURE + 1}
+    for name, size in sizes.items():
+        (tmp_path / name).write_bytes(PNG.ljust(size, b"\0"))
+    async with whatsapp_house(tmp_path, whatsapp) as house:
+        await house.house.hire()
+        house.agent.plays(*(Showed(file=Attachment(path=str(tmp_path / name))) for name in sizes), DONE)
+        house.manager.says("show me")
+        await house.manager.sees(lambda chat: sum(bool(one.content) for one in chat) == len(sizes))
+        sent = [(one.kind, len(one.content)) for one in house.manager.received if one.content]
+        assert sent == [("image", LARGEST_PICTURE), ("document", LARGEST_PICTURE + 1)]

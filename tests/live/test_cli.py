@@ -1,6 +1,7 @@
 """The command line as a person and a script have it: exit codes, first lines, one node a name, an orderly stop."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -230,3 +231,28 @@ def test_an_agent_at_the_desk_is_attached_as_a_worker(lived_in: Home) -> None:
     assert lived_in.farhand("say", "--node", "test", "--worker", "my-shop", "hello").returncode == 0
     ended = lived_in.farhand("end", "--node", "test", "my-shop")
     assert ended.returncode == 0, ended.stderr
+
+
+def test_a_sprint_is_begun_added_to_skipped_in_and_ended(lived_in: Home) -> None:
+    """Its tasks from a check-list and from the command line; how it stands, and what nobody can do."""
+
+    def sprint(*words: str) -> subprocess.CompletedProcess[str]:
+        return lived_in.farhand("sprint", *words, "--node", "test", "--worker", "demo")
+
+    assert sprint("status").stdout.startswith("demo is at no sprint.")
+    check_list = lived_in.folder / "tasks.md"
+    check_list.write_text("# To do\n- [x] long since\n- [ ] one\n- [ ] two\n")
+    gate = lived_in.folder / "gate"
+    os.mkfifo(gate)
+    begun = sprint("start", "zero", "--file", str(check_list), "--no-commit", "--verify", f"cat '{gate}'")
+    assert (begun.returncode, begun.stdout) == (0, "demo begins its sprint.\n"), begun.stderr
+    again = sprint("start", "zero")
+    assert (again.returncode, "sprint" in again.stderr) == (1, True)
+    assert sprint("add", "three").stdout == "Added to demo's sprint.\n"
+    assert sprint("add").returncode == 2
+    assert sprint("skip").stdout == "demo goes on with the next task.\n"
+    told = sprint("status").stdout
+    assert "/4" in told
+    assert sprint("stop", "--now").stdout == "demo halts now.\n"
+    unread = sprint("start", "--file", str(lived_in.folder / "nowhere.md"))
+    assert (unread.returncode, "cannot be read" in unread.stderr) == (2, True)
