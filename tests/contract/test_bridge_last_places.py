@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -173,3 +174,35 @@ def test_answers_of_a_foreign_script_that_found_no_place_are_passed_on_once(
     )
     project.mark_sent(tuple(one.key for one in answers))
     assert project.look().answers == ()
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["hard links", "no hard links"])
+def test_where_files_cannot_change_places_nothing_is_lost_that_comes_in_that_moment(
+    hooked: HookedProject, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    """Somebody writes right before the file is moved, and, where hard links tell us of it, right after that."""
+    monkeypatch.setattr(files, "exchange", lambda *_: False)
+    write(hooked.inbox, unread(1, "first"))
+    rename, moments = os.rename, ["before", "after"] if links else ["before"]
+
+    def renamed(source: str, target: str) -> None:
+        is_ours = str(hooked.inbox) in (str(source), str(target))
+        coming = [moments.pop(0) for _ in list(moments)] if is_ours and moments else []
+        if "before" in coming:
+            write(hooked.inbox, [*read(hooked.inbox), *unread(1, "before")])
+        rename(source, target)
+        if "after" in coming:
+            write(hooked.inbox, [*read(hooked.inbox), *unread(1, "after")])
+
+    monkeypatch.setattr(os, "rename", renamed)
+    if not links:
+        monkeypatch.setattr(os, "link", no_hard_links)
+    ProjectFiles(hooked.folder).put("n1", "ours")
+    assert moments == []
+    wanted = ["first0", "before0", "ours", *(["after0"] if links else [])]
+    assert sorted(texts(hooked.inbox)) == sorted(wanted)
+    assert sorted(hooked.context().splitlines()[1:]) == sorted(wanted)
+
+
+def no_hard_links(*_: object) -> None:
+    raise PermissionError

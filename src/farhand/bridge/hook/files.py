@@ -153,26 +153,34 @@ class MessageFile:
                 return None
             except OSError:
                 pass
-        if not exchange(fresh, self.path):
-            return self._rename(fresh, before)
-        with open(fresh, "rb") as file:
-            is_what_was_read = file.read() == before
-        if is_what_was_read:
-            os.unlink(fresh)
+        moved = [fresh] if exchange(fresh, self.path) else self._move_away(fresh)
+        if [_content(path) for path in moved] == [before]:
+            _forget(moved)
             return None
-        return self._displaced([fresh]) or None
+        return self._displaced(moved) or None
 
-    def _rename(self, fresh: str, before: bytes | None) -> list[Message] | None:
-        """Where two files cannot change places: what is there is read once more, just before it is replaced."""
-        try:
-            found = read_regular(self.path)[0]
-        except OSError:
-            found = before or b""
-        displaced = self._beside()
-        if found != (before or b""):
-            write_private(displaced, found)
-        os.rename(fresh, self.path)
-        return self._displaced([displaced]) or None
+    def _move_away(self, fresh: str) -> list[str]:
+        """Where two files cannot change places: what is there is moved away, and ours linked into the gap; where
+        somebody was quicker, that is moved away, too. Returns what was moved."""
+        moved: list[str] = []
+        for _ in range(_TRIES):
+            beside = self._beside()
+            try:
+                os.rename(self.path, beside)
+                moved.append(beside)
+            except FileNotFoundError:
+                pass
+            try:
+                os.link(fresh, self.path)
+                os.unlink(fresh)
+                break
+            except FileExistsError:
+                pass
+            except OSError:
+                # Without hard links nobody tells us what came into the gap.
+                os.rename(fresh, self.path)
+                break
+        return moved
 
     def _left(self) -> list[str]:
         """What is kept beside, and what writers of ours displaced when a kill kept them from merging it."""
@@ -240,6 +248,14 @@ class MessageFile:
             except (OSError, rules.Malformed):
                 pass
         return found
+
+
+def _content(path: str) -> bytes:
+    """What a file holds; UNSETTLED for what is none."""
+    try:
+        return read_regular(path)[0]
+    except OSError:
+        return UNSETTLED
 
 
 def _forget(paths: list[str]) -> None:
