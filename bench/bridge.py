@@ -18,21 +18,27 @@ from bench.rows import Row, beside
 from bench.timing import median, percentile
 from farhand.bridge.hook.rules import INBOX, OUTBOX
 from farhand.bridge.place import place_program
+from farhand.channels.kit.surface import RateLimits
+from farhand.channels.telegram.channel import TelegramChannel
+from farhand.channels.telegram.settings import TelegramSettings
 from farhand.core.clock import SystemClock
 from farhand.drivers.bridge.driver import BridgeDriver
 from farhand.hooks.install import interpreter
 from farhand.manifests import bridge_hooks
 from farhand.model.bridge import BACKEND
+from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.commands import Sprint
 from farhand.model.facts import SprintEnded, TurnEnded, TurnStarted
 from farhand.roster import open_bridge
 from farhand.testing.house import House, open_house
+from farhand.testing.telegram import FakeBot, FakeTelegram, telegram_process
 
 ROUNDS = 25
 # In turns, so that no inbox has to wait for its next second.
 AGENTS = 10
 MESSAGES = 12
 TASKS = 30
+MANAGER = 4242
 # What the same two hooks are as a shell script with jq: unread → context, mark, prune; answer → summary, append.
 BEFORE = """
 INBOX="$1/wa_inbox.json"
@@ -125,37 +131,49 @@ def holds(path: Path, text: str) -> bool:
 
 
 async def bridged(folder: Path) -> list[Row]:
-    """From a command to the inbox, and from the outbox to the journal; the agent's own turn is not in it."""
+    """From a phone at Telegram to the inbox, and from the hook to that phone; the agent's own turn is not in it."""
     projects = {f"ann{number}": HookedFolder(folder / f"project{number}") for number in range(AGENTS)}
     taken: list[tuple[float, float]] = []
     drivers = {BACKEND: BridgeDriver(open_bridge)}
-    async with open_house(folder / "node", clock=SystemClock(), drivers=drivers) as house:
-        for worker, project in projects.items():
-            await house.hire(worker, BACKEND, directory=project.folder.parent)
-        for number in range(MESSAGES):
-            # An inbox takes one a second: that wait is not ours to measure.
-            again = anyio.current_time() + 1.05
-            for worker, project in projects.items():
-                taken.append(await one_message(house, worker, project, number))
-            await anyio.sleep(max(0.0, again - anyio.current_time()))
+    with telegram_process() as address:
+        async with FakeTelegram(address) as telegram:
+            bot = await telegram.new_bot()
+
+            def channels(context: ChannelContext) -> list[Channel]:
+                # How fast Telegram lets us write is not ours to measure.
+                limits = RateLimits(chat_burst=1000)
+                settings = TelegramSettings(bot.token, address, admin_chat_id=f"{MANAGER}", limits=limits)
+                return [TelegramChannel(settings, context)]
+
+            async with open_house(folder / "node", clock=SystemClock(), drivers=drivers, channels=channels) as house:
+                for worker, project in projects.items():
+                    await house.hire(worker, BACKEND, directory=project.folder.parent)
+                for number in range(MESSAGES):
+                    # An inbox takes one a second: that wait is not ours to measure, either.
+                    again = anyio.current_time() + 1.05
+                    for worker, project in projects.items():
+                        taken.append(await one_message(bot, worker, project, number))
+                    await anyio.sleep(max(0.0, again - anyio.current_time()))
     arrived, told = zip(*taken, strict=True)
     return [
-        Row(f"command → the agent's inbox, p99 of {len(taken)}", percentile(arrived, 0.99) * 1000, "ms", limit=1000),
-        Row(f"hook after a turn → journal, p99 of {len(taken)}", percentile(told, 0.99) * 1000, "ms", limit=1000),
+        Row(f"phone → the agent's inbox, p99 of {len(taken)}", percentile(arrived, 0.99) * 1000, "ms", limit=1000),
+        Row(f"hook after a turn → phone, p99 of {len(taken)}", percentile(told, 0.99) * 1000, "ms", limit=1000),
     ]
 
 
-async def one_message(house: House, worker: str, project: HookedFolder, number: int) -> tuple[float, float]:
-    """How long it takes to the inbox, and the answer from the outbox to the journal, in seconds."""
+async def one_message(bot: FakeBot, worker: str, project: HookedFolder, number: int) -> tuple[float, float]:
+    """How long it takes from the phone to the inbox, and from the hook's end back to Telegram, in seconds."""
+    manager, words = bot.person(MANAGER), f"{worker} {number}."
     began = time.perf_counter()
-    said = await house.say(f"message {number}.", worker=worker)
-    arrived = await until(partial(holds, project.folder / INBOX, f"message {number}.")) - began
-    answer = payload(f"answer {number}")
+    await manager.says(f"@{worker} do {words}")
+    arrived = await until(partial(holds, project.folder / INBOX, f"do {words}")) - began
     await anyio.to_thread.run_sync(project.timed, ["/bin/sh", "-c", project.ours[0]])
-    await anyio.to_thread.run_sync(project.timed, ["/bin/sh", "-c", project.ours[1]], answer)
-    began = time.perf_counter()
-    await house.event(TurnEnded, lambda event: event.worker == worker, after=said.seq)
-    return arrived, time.perf_counter() - began
+    await anyio.to_thread.run_sync(project.timed, ["/bin/sh", "-c", project.ours[1]], payload(f"did {words}"))
+    ended = time.time()
+    await manager.reads(f"did {words}")
+    calls = await bot.calls("sendMessage")
+    sent = next(call.at for call in reversed(calls) if f"did {words}" in call.parameters["text"])
+    return arrived, max(0.0, sent - ended)
 
 
 async def sprint(folder: Path) -> list[Row]:
