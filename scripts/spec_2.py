@@ -41,10 +41,12 @@ OVERRULED = {
     "without forwarding headers and foreign Host or Origin, and whoever holds the node's key.",
     "http.3": "There is always a secret: the node makes one when none is set. An update without it is refused.",
     "workers.3": "A task a worker, not a thread: it costs nothing while nobody writes.",
-    "workers.4": "A line that an agent's own program would take for an order (`/`, `!`, `#`) has words of ours before "
-    "it: any program of this user writes there.",
+    "workers.4": "Each line is a message, and a line of ours above it says whom it is from: any program of this user "
+    "writes there, and what it says would else be heard as the manager's word. Up to 60 lines a minute of one writer; "
+    "what comes faster waits in the pipe.",
     "sandbox.3": "Read-only, but for the worker's own folder in `SESSIONS_DIR`: what lies in another worker's speaks "
-    "for that worker. Pipes can be written to all the same.",
+    "for that worker. In the place of `/tmp/claudecode-telegram/<node>` are the worker's inbox and pipes of its own to "
+    "every other worker, so that the one who writes is known.",
     "media.12": "The current working directory is the node's, and for a worker's answer the one that the worker works "
     "in.",
     "hook.8": "What the bridge has not taken within 5 s stays in the worker's folder (`answers/`), and a node that "

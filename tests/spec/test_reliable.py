@@ -13,6 +13,7 @@ from tests.spec.test_http import known
 
 from farhand.channels.files.channel import NAME
 from farhand.model.facts import Said, TurnEnded
+from farhand.model.provenance import FRAME, UNKNOWN_PROGRAM
 from farhand.model.words import HowEnded
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.sdk_env import until
@@ -132,7 +133,7 @@ async def test_a_chat_that_blocked_the_bot_gets_all_when_it_opens_again(tmp_path
         await bot.block(4242, blocked=False)
     async with team_house(tmp_path, bot, claude=agent) as team:
         await team.manager.reads("ann:\nwhile you were away")
-        await team.manager.reads("answer to from a colleague")
+        await team.manager.reads("answer to [Message from a program on this machine, not from your manager")
 
 
 async def test_a_worker_is_welcomed_once_however_often_the_node_starts(tmp_path: Path, bot: FakeBot) -> None:
@@ -161,4 +162,5 @@ async def test_a_full_disk_holds_a_colleagues_line_back_and_loses_nothing(team: 
         await until(lambda: any(line["event"] == "line waits" for line in logged))
     await database.write(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchone())
     await team.until_told("and this")
-    assert team.told() == [long, "and this"]
+    heading = FRAME.format(who=UNKNOWN_PROGRAM)
+    assert team.told() == [f"{heading}\n> {long}", f"{heading}\n> and this"]

@@ -14,12 +14,14 @@ from farhand.model.facts import Draft, Fact
 from farhand.model.names import LONGEST, normalize, origin
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Message, Present, Worker, kind_of
+from farhand.model.provenance import is_by_pipe, writer
 from farhand.model.review import is_reviewer
 from farhand.model.words import HowSettled, Mode, Sender
 from farhand.model.worker_names import RESERVED, worker_name
 
 OPEN_AT_THE_DESK = "It is still open at the desk: close it there, for what both write goes into one conversation."
 OPEN_OR_NOT_UNKNOWN = "Nobody can tell whether it is still open at the desk; if it is, close it there."
+NOT_YOURS = "That message is from {who}: take it back and say your own, for what you write would be heard as theirs."
 # Each allows more than the one before it.
 _MODES = (Mode.PLAN, Mode.DEFAULT, Mode.AUTO_EDIT, Mode.YOLO)
 
@@ -46,8 +48,7 @@ def decide(
         case commands.Say():
             return _say(present, command, sender)
         case commands.Reword(message=message, text=text):
-            worker, waiting = _waiting(present, message)
-            return [_draft(worker, facts.Reworded(message=waiting.id, text=_not_empty(text), by=sender))]
+            return _reword(present, message, text, sender)
         case commands.Steer(message=message):
             worker, waiting = _waiting(present, message)
             return [] if waiting.steer else [_draft(worker, facts.SteerAsked(message=waiting.id, by=sender))]
@@ -262,14 +263,31 @@ def _queued(worker: Worker, queued: facts.Queued) -> list[Draft]:
         # Nobody is before it: its turn begins in the same transaction.
         started = facts.TurnStarted(message=queued.message)
         drafts.append(Draft(worker=worker.name, turn=queued.message, fact=started))
+    elif not is_by_pipe(queued.by) and any(is_by_pipe(one.by) for one in worker.queue):
+        drafts.append(_before_pipes(worker, queued))
     return drafts
 
 
+def _before_pipes(worker: Worker, queued: facts.Queued) -> Draft:
+    """Puts a person's message behind those of people, and before what colleagues and programs have written."""
+    last = max((place for place, one in enumerate(worker.queue, 1) if not is_by_pipe(one.by)), default=0)
+    order = [one.id for one in worker.queue]
+    order.insert(last, queued.message)
+    return Draft(worker=worker.name, fact=facts.Reordered(messages=tuple(order), by=queued.by))
+
+
 def _stop(worker: Worker, text: str, sender: Sender) -> list[Draft]:
-    """STOP in a message to a worker at a sprint ends that; STOP NOW interrupts the turn, too."""
-    if worker.sprint is None or not sprint.wants_stop(text):
+    """STOP in a message to a worker at a sprint ends that; STOP NOW interrupts the turn, too. A pipe stops nobody."""
+    if worker.sprint is None or is_by_pipe(sender) or not sprint.wants_stop(text):
         return []
     return sprint_moves.halt(worker, sender, now=sprint.wants_stop_now(text))
+
+
+def _reword(present: Present, message: str, text: str, sender: Sender) -> list[Draft]:
+    worker, waiting = _waiting(present, message)
+    if is_by_pipe(waiting.by):
+        raise errors.CannotDo(NOT_YOURS.format(who=writer(waiting.by)), message=message)
+    return [_draft(worker, facts.Reworded(message=waiting.id, text=_not_empty(text), by=sender))]
 
 
 def _waiting(present: Present, message: str) -> tuple[Worker, Message]:

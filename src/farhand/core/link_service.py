@@ -14,8 +14,9 @@ from farhand.model.errors import DriverError, FarhandError
 from farhand.model.facts import Draft, Fact
 from farhand.model.ports import Batch, Can, Change, Clock, Deliver, Heard, Link, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.present import Worker
+from farhand.model.provenance import for_agent
 from farhand.model.store_ports import Cursor
-from farhand.model.words import HowEnded
+from farhand.model.words import HowEnded, replace
 
 STORE_PAUSE_SECONDS = 2.0
 # What of a batch is recorded, for the worker as it is then.
@@ -171,7 +172,7 @@ class LinkService:
             await self.record(facts.SteerBegun(message=step.message.id), of_turn=step.turn)
         outcome: Outcome
         try:
-            outcome = await link.perform(step)
+            outcome = await link.perform(replace(step, message=for_agent(step.message)))
         except DriverError:
             raise
         except FarhandError as error:

@@ -15,6 +15,7 @@ from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.logger import get_logger
 from farhand.model.ports import Clock, Driver, KeepsSessions, MayBeOver
 from farhand.model.present import Worker
+from farhand.model.provenance import worker_for_agent
 from farhand.model.words import HowEnded
 
 log = get_logger("worker")
@@ -95,7 +96,7 @@ class WorkerTask:
         """Opens a link and serves it until the agent ends; then decides whether to restart the agent automatically."""
         problem: BaseException | None = None
         try:
-            async with self._driver.open(self._worker, self._service.cursor) as link:
+            async with self._driver.open(worker_for_agent(self._worker), self._service.cursor) as link:
                 if isinstance(link, MayBeOver) and link.ended_on_purpose:
                     # No accident: it is started again without a word, and who writes meanwhile just waits.
                     await self._service.read_rest(link)

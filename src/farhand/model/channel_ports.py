@@ -268,6 +268,8 @@ class ChannelContext:
     sandbox: SandboxView | None = None
     # Whether a worker's agent sees a file itself: in a sandbox, and as another user, it may not.
     sees: Callable[[Worker, Path], bool] = lambda _worker, _path: True
+    # Where the pipes are that a worker in a sandbox writes to the others through; None for one that is in none.
+    sender_pipes: Callable[[Worker], Path | None] = lambda _worker: None
     # The secrets of the node and of its workers and devices that nobody may be sent.
     secrets_in_use: SecretsInUse = none_known
     # The devices that are paired with the node.

@@ -37,6 +37,8 @@ FILE_BRIDGE_FOLDER = ".gemini"
 FILE_BRIDGE_BACKEND = "gemini"
 BACKENDS = ("claude", "codex", "gemini", "opencode")
 TEMPORARY_FOLDER = "/tmp/claudecode-telegram"  # noqa: S108
+# In a worker's folder there: what the manager sends it.
+WORKER_INBOX = "inbox"
 PRODUCT = "claudecode-telegram"
 BANNER = "Claude-Telegram Multi-Session Bridge"
 # Answers of these backends are plain text, whatever the caller says.

@@ -27,6 +27,8 @@ WORKSPACE: Final = "/workspace"
 SOCKET: Final = "node.sock"
 SPOOL: Final = "spool"
 PRIVATE: Final = "private"
+# In the node's folder: for each hiring in a sandbox, the pipes that are its own to the other workers.
+PIPES_FOLDER: Final = "pipes"
 
 
 class SandboxEngine(StrEnum):
@@ -94,6 +96,11 @@ class SandboxedStart(Word):
     environment: dict[str, str]
     kind: str
     pid: int
+
+
+def sender_folder(node: Path, hiring: str) -> Path:
+    """Where the pipes are through which that hiring alone writes to the others."""
+    return node / PIPES_FOLDER / hiring
 
 
 class Sandboxes(Protocol):

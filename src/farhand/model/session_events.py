@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 from farhand.model import facts
 from farhand.model.facts import Event
 from farhand.model.history import TurnEntry
+from farhand.model.provenance import shown_text
 from farhand.model.view import TurnView
 from farhand.model.words import HowEnded, Seq, Usage, Word, WorkerName
 
@@ -52,8 +53,8 @@ def session_events(event: Event, ended: TurnEntry | None = None) -> tuple[NamedS
 
 def _named(event: Event, ended: TurnEntry | None) -> list[Named]:
     match event.fact:
-        case facts.Queued(message=message, text=text):
-            content = [{"type": "text", "text": text}]
+        case facts.Queued(message=message, text=text, by=by):
+            content = [{"type": "text", "text": shown_text(text, by)}]
             return [("new-messages", {"messages": [{"id": message, "role": "user", "content": content}]})]
         case facts.Said(text=text):
             return [("streaming-text", {"text": text, "turn": event.turn})]

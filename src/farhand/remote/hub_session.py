@@ -20,6 +20,7 @@ from farhand.model.live_session import (
 )
 from farhand.model.ports import Hub
 from farhand.model.present import Message, Present, Worker
+from farhand.model.provenance import shown_text
 from farhand.model.words import AskId, Attachment, HowEnded, MessageId, Sender, WorkerName, replace
 from farhand.remote.keys import KnownKeys
 from farhand.remote.log import MemoryLog
@@ -107,7 +108,9 @@ class HubSession:
 
     def _add_message(self, message: Message, state: MessageState) -> None:
         if message.id not in self._ids:
-            self._ids[message.id] = self.log.add(Role.USER, message.text, state, at=message.at).id
+            self._ids[message.id] = self.log.add(
+                Role.USER, shown_text(message.text, message.by), state, at=message.at
+            ).id
 
     def take(self, event: Event, present: Present) -> None:
         """An event of this worker, and the present after it."""
@@ -154,8 +157,9 @@ class HubSession:
     def _show_event(self, event: Event) -> None:
         fact = event.fact
         match fact:
-            case facts.Queued(message=message, text=text):
-                self._ids[message] = self.log.add(Role.USER, text, MessageState.QUEUED, at=event.at).id
+            case facts.Queued(message=message, text=text, by=by):
+                shown = shown_text(text, by)
+                self._ids[message] = self.log.add(Role.USER, shown, MessageState.QUEUED, at=event.at).id
             case facts.AskSettled(ask=ask):
                 self._settled[ask] = fact
                 for old in list(self._settled)[:-MOST_SETTLED]:

@@ -14,6 +14,7 @@ import anyio.to_thread
 import pytest
 from tests.spec.promises import promise
 
+from farhand.model.provenance import FRAME, UNKNOWN_PROGRAM
 from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say
 from farhand.testing.phone import MANAGER, SECONDS, Phone, with_phone
@@ -96,15 +97,16 @@ async def test_a_message_its_answer_and_a_reply_to_it(cli_env: ClaudeEnv, phone:
 @promise("workers.6", "http.16", "http.5", "flows.3", "claude.2")
 async def test_others_find_it_and_write_to_it(cli_env: ClaudeEnv, phone: Phone) -> None:
     cli_env.model.script.conversation("zz-pipe", say("the pipe is heard"))
-    cli_env.model.script.conversation("your message", say("the keys are heard"))
+    cli_env.model.script.conversation("your message", say("the example is heard"))
     (entry,) = json.loads(await called(phone, "/workers"))["workers"]
     assert (entry["name"], entry["protocol"], entry["address"]) == ("ann", "tmux", "claude-test-ann")
     pipe = cli_env.folder / "temporary" / "test" / "ann" / "in.pipe"
     await anyio.to_thread.run_sync(pipe.write_text, "zz-pipe from bob\n")
     await phone.manager.reads("the pipe is heard", seconds=SECONDS)
-    example = entry["send_example"].replace("tmux ", " ".join(cli_env.server) + " ")
-    await anyio.run_process(["sh", "-c", example], env=cli_env.environment)
-    await phone.manager.reads("the keys are heard", seconds=SECONDS)
+    await anyio.run_process(["sh", "-c", entry["send_example"]], env=cli_env.environment)
+    await phone.manager.reads("the example is heard", seconds=SECONDS)
+    asked = str((await cli_env.model.asked("your message")).body)
+    assert f"{FRAME.format(who=UNKNOWN_PROGRAM)}\\n> your message" in asked
     assert await called(phone, "/response", {"session": "ann", "text": "<b>by</b> hand", "id": 1}) == "OK"
     assert (await phone.manager.reads("by hand", seconds=SECONDS)).text == "ann:\nby hand"
 

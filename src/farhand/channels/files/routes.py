@@ -133,14 +133,13 @@ class WorkerRoutes:
         return [self._entry(worker) for worker in present.workers.values() if not worker.ending]
 
     def _entry(self, worker: Worker) -> dict[str, Any]:
+        pipe = str(self._sessions.worker_files.pipe(worker.name))
+        # By the pipe for those in a terminal, too: keys that are typed there are taken for the manager's at the desk.
+        example = f"echo 'your message' > {shlex.quote(pipe)}"
         if worker.kind in self._terminals:
             address = f"{self._prefix}{worker.name}"
-            keys = f"tmux send-keys -t {address}"
-            example = f"{keys} -l 'your message' && sleep 0.2 && {keys} Enter"
             return {"name": worker.name, "protocol": "tmux", "address": address, "send_example": example}
-        address = str(self._sessions.worker_files.pipe(worker.name))
-        example = f"echo 'your message' > {shlex.quote(address)}"
-        return {"name": worker.name, "protocol": "pipe", "address": address, "send_example": example}
+        return {"name": worker.name, "protocol": "pipe", "address": pipe, "send_example": example}
 
 
 def speaking(request: Request) -> str:

@@ -5,13 +5,13 @@ import shutil
 import stat
 from pathlib import Path
 
+from farhand.model.compat import WORKER_INBOX
 from farhand.model.errors import BadName, NodeError
 from farhand.model.names import normalize
 
 LONGEST_FILE = 64 * 1024
 
 PIPE = "in.pipe"
-INBOX = "inbox"
 
 
 PRIVATE = 0o700
@@ -33,6 +33,19 @@ def private(folder: Path, top: Path, mode: int = PRIVATE) -> Path:
         except OSError as error:
             raise NodeError(f"{one} cannot be made: {error.strerror}.", path=str(one)) from None
     return folder
+
+
+def make_pipe_at(path: Path) -> Path:
+    """Makes a named pipe, 0600; what lies there and is no pipe of ours goes."""
+    try:
+        found = path.lstat()
+        if not stat.S_ISFIFO(found.st_mode) or found.st_uid != os.getuid():
+            path.unlink()
+            os.mkfifo(path, 0o600)
+    except FileNotFoundError:
+        os.mkfifo(path, 0o600)
+    path.chmod(0o600)
+    return path
 
 
 def checked(worker: str) -> str:
@@ -76,7 +89,7 @@ class WorkerFiles:
     def make_inbox(self, worker: str) -> Path:
         """Makes the folder for what the manager sends the worker."""
         private(self.temporary(worker), self._top, self._mode)
-        inbox = self.temporary(worker) / INBOX
+        inbox = self.temporary(worker) / WORKER_INBOX
         if self._readers is None:
             return private(inbox, inbox)
         private(inbox, inbox, 0o750)
@@ -86,16 +99,7 @@ class WorkerFiles:
     def make_pipe(self, worker: str) -> Path:
         """Makes the worker's pipe, 0600; what lies there and is no pipe of ours goes."""
         private(self.temporary(worker), self._top, self._mode)
-        path = self.pipe(worker)
-        try:
-            found = path.lstat()
-            if not stat.S_ISFIFO(found.st_mode) or found.st_uid != os.getuid():
-                path.unlink()
-                os.mkfifo(path, 0o600)
-        except FileNotFoundError:
-            os.mkfifo(path, 0o600)
-        path.chmod(0o600)
-        return path
+        return make_pipe_at(self.pipe(worker))
 
     def remove(self, worker: str) -> None:
         """Removes everything that was kept for the worker."""

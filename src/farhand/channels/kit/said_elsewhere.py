@@ -3,11 +3,12 @@
 from farhand.channels.kit.card import Card
 from farhand.model import facts
 from farhand.model.facts import Event
+from farhand.model.provenance import is_by_pipe, writer
 from farhand.model.visible import visible
 from farhand.model.words import Sender
 
-# How programs speak: what they say is no part of the conversation between people and workers.
-PROGRAMS = frozenset({"node", "pipe", "http", "files"})
+# How the node and programs with its key speak: what they say is no part of the conversation between people and workers.
+PROGRAMS = frozenset({"node", "http", "files"})
 # What people call the places where they type.
 PLACES = {"chat": "terminal", "cli": "command line"}
 MOST_CHARACTERS = 1000
@@ -25,12 +26,14 @@ def said_elsewhere(event: Event, surface: str, *, waits: bool) -> list[Card]:
 
 
 def is_elsewhere(by: Sender, surface: str) -> bool:
-    """Whether a person said it, and not on this surface."""
-    return bool(by.who) and by.via != surface and by.via not in PROGRAMS
+    """Whether a person said it, and not on this surface, or a colleague through a pipe."""
+    return is_by_pipe(by) or (bool(by.who) and by.via != surface and by.via not in PROGRAMS)
 
 
 def line(worker: str, text: str, by: Sender) -> str:
     """Who said what to whom, and where."""
+    if is_by_pipe(by):
+        return f"{writer(by)} → {worker}: {text}"
     return f"{by.who or 'you'} ({PLACES.get(by.via, by.via)}) → {worker}: {text or 'a file'}"
 
 

@@ -12,6 +12,7 @@ from farhand.model.compat import PRODUCT
 from farhand.model.errors import BadName, NoFocus, Offline, Refused, UnknownWorker
 from farhand.model.facts import Hired
 from farhand.model.present import Message, Present, Worker
+from farhand.model.provenance import shown_text
 from farhand.model.quiet import settings_words
 from farhand.model.sandbox import WORKSPACE, SandboxView
 from farhand.model.slash import Surface, help_lines, help_of
@@ -224,7 +225,7 @@ def everywhere(question: InfoRequest, present: Present) -> str | None:
 
 
 def _one_line(message: Message) -> str:
-    text = " ".join(message.text.split()) or "a file"
+    text = " ".join(shown_text(message.text, message.by).split()) or "a file"
     return text if len(text) <= 100 else f"{text[:99]}…"
 
 
