@@ -47,7 +47,7 @@ from farhand.node import Node
 from farhand.reach.address import TunnelAddress
 from farhand.reach.choose import ReachOptions, choose, close_left_behind
 from farhand.reach.supervisor import ReachSupervisor
-from farhand.roster import agent_sees, backends_of, hire_policy, seen_in_sandbox
+from farhand.roster import agent_sees, backends_of, hire_policy, seen_in_sandbox, sender_pipes
 from farhand.routes import ApiParts, api_routes, listener_routes, reserved_names, tmux_hosts, worker_sockets
 from farhand.sandbox.environment import child_environment
 from farhand.server import http
@@ -263,6 +263,7 @@ def channel_context(
         agents=partial(installed_backends, backends_of(drivers), settings.environment),
         sandbox=sandbox_view(settings),
         sees=partial(agent_sees, settings),
+        sender_pipes=partial(sender_pipes, settings),
     )
 
 

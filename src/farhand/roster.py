@@ -25,7 +25,7 @@ from farhand.model.errors import FarhandError, UnknownBackend
 from farhand.model.logger import get_logger
 from farhand.model.ports import Driver
 from farhand.model.present import Worker
-from farhand.model.sandbox import Sandboxes
+from farhand.model.sandbox import Sandboxes, sender_folder
 from farhand.model.worker_keys import held_variables, worker_key
 
 if TYPE_CHECKING:
@@ -117,8 +117,21 @@ def seen_in_sandbox(settings: Settings, worker: Worker) -> list[str] | None:
         return None
     own = first_directory(settings.folder / RECORDS, worker.hiring_id) or worker.directory
     home = [settings.environment.get("HOME") or str(Path.home())] if options.home else []
-    exchanged = [str(settings.sessions / worker.name), str(settings.temporary)]
+    inbox = settings.temporary / compat.node_of_prefix(settings.tmux_prefix) / worker.name / compat.WORKER_INBOX
+    exchanged = [str(settings.sessions / worker.name), str(inbox)]
     return [os.path.realpath(one) for one in (own, *home, *exchanged, *(mount.source for mount in options.mounts))]
+
+
+def sender_pipes(settings: Settings, worker: Worker) -> Path | None:
+    """Where the pipes are that a worker in a sandbox writes to the others through; None for one that is in none.
+
+    One that was started in a sandbox is in it still, whatever the node was told since."""
+    from farhand.sandbox.known_places import RECORDS
+
+    is_recorded = (settings.folder / RECORDS / f"{worker.hiring_id}.json").exists()
+    if not settings.sandbox.wraps(worker.options) and not is_recorded:
+        return None
+    return sender_folder(settings.folder, worker.hiring_id)
 
 
 def agent_sees(settings: Settings, worker: Worker, path: Path) -> bool:

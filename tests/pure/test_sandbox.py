@@ -8,6 +8,7 @@ from farhand.config.sandbox import read_sandbox
 from farhand.model.container import ContainerEngine, SandboxPlan, container_argv
 from farhand.model.errors import SettingWrong
 from farhand.model.http_guard import why_not_direct
+from farhand.model.present import Worker
 from farhand.model.sandbox import Mount, SandboxEngine, SandboxLimits, SandboxOptions, read_mount
 from farhand.sandbox import plan
 from farhand.sandbox.bwrap import bwrap_argv, hidden_in_bwrap
@@ -124,16 +125,25 @@ def test_the_nodes_own_folder_cannot_be_mounted(source: str) -> None:
 def test_of_the_node_only_what_is_the_workers_is_inside() -> None:
     own = f"{PLACES.folder}/claude/ann-1"
     named = plan.named_paths([f"{own}/settings.json", f"{PLACES.folder}/claude/shared.json", "/usr/x"], PLACES.folder)
-    assert [mount.shown for mount in plan.own_mounts(PLACES, "ann", own, named)] == [
+    ann = Worker(name="ann", since=1, backend="claude", directory="/")
+    assert [mount.shown for mount in plan.own_mounts(PLACES, ann, own, named)] == [
         f"{own} → {own} (ro)",
         f"{PLACES.hooks} → {PLACES.hooks} (ro)",
         f"{own}/spool → {own}/spool",
         f"{own}/private → {own}/private",
         f"{PLACES.folder}/claude/shared.json → {PLACES.folder}/claude/shared.json (ro)",
         f"{PLACES.sessions} → {PLACES.sessions} (ro)",
-        f"{PLACES.temporary} → {PLACES.temporary} (ro)",
         f"{PLACES.sessions}/ann → {PLACES.sessions}/ann",
+        # Where others have the team's pipes it has its own.
+        f"{PLACES.folder}/pipes/ann-1 → {PLACES.temporary} (ro)",
+        f"{PLACES.temporary}/ann/inbox → {PLACES.temporary}/ann/inbox (ro)",
     ]
+
+
+@pytest.mark.parametrize("source", [PLACES.temporary, f"{PLACES.temporary}/bob"])
+def test_the_teams_pipes_cannot_be_mounted(source: str) -> None:
+    with pytest.raises(SettingWrong, match="other workers' pipes"):
+        plan.shared_mounts(PLACES, "/srv", (Mount(source=source, target="/x"),), home=True)
 
 
 def test_the_path_has_what_is_mounted_and_then_the_images_own() -> None:

@@ -100,8 +100,13 @@ def test_with_the_variable_a_worker_runs_in_a_container(home: Home, docker: Play
     assert IMAGE in words
     assert f"source={home.folder},target=/workspace" in mounts(words)
     assert words[words.index("--workdir") + 1] == str(home.folder)
-    for path in (node / "sessions", home.folder / "temporary" / "test"):
-        assert f"source={path},target={path},readonly" in mounts(words)
+    sessions, temporary = node / "sessions", home.folder / "temporary" / "test"
+    assert f"source={sessions},target={sessions},readonly" in mounts(words)
+    # Pipes of its own, where others find the team's: what comes through them is from this worker.
+    (pipes,) = (node / "pipes").iterdir()
+    assert f"source={pipes},target={temporary},readonly" in mounts(words)
+    assert f"source={temporary}/ann/inbox,target={temporary}/ann/inbox,readonly" in mounts(words)
+    assert f"--tmpfs={home.folder}/temporary:rw,mode=0755,size=16m" in words
     # Its own answers are all that it leaves there.
     own = node / "sessions" / "ann"
     assert f"source={own},target={own}" in mounts(words)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
+from farhand.model.compat import WORKER_INBOX
 from farhand.model.errors import SettingWrong
 from farhand.model.http_guard import HOST_NAME
-from farhand.model.sandbox import PRIVATE, SPOOL, WORKSPACE, Mount
+from farhand.model.present import Worker
+from farhand.model.sandbox import PRIVATE, SPOOL, WORKSPACE, Mount, sender_folder
 
 # Where an image has its programs, and most systems.
 USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -54,6 +56,8 @@ def shared_mounts(places: SandboxPlaces, directory: str, extra: Sequence[Mount],
             raise SettingWrong(
                 f"{mount.source} has the node's own key and team: it cannot be mounted.", name="SANDBOX_MOUNTS"
             )
+        if is_inside(mount.source, places.temporary):
+            raise SettingWrong(f"{mount.source} has other workers' pipes: it cannot be mounted.", name="SANDBOX_MOUNTS")
     return [*found, *extra]
 
 
@@ -85,22 +89,37 @@ def pinned_mounts(secret: Sequence[str], directory: str, mounts: Iterable[Mount]
     return list(found.values())
 
 
-def own_mounts(places: SandboxPlaces, worker: str, worker_folder: str, named: Iterable[str]) -> list[Mount]:
+def own_mounts(places: SandboxPlaces, worker: Worker, worker_folder: str, named: Iterable[str]) -> list[Mount]:
     """What of the node itself is inside: the worker's own folder with its socket, hooks to run, files that are
     exchanged; `named` are further paths of its backend that the agent is told of.
 
     What the node writes is read-only inside, or a link left there could lead it elsewhere; so are the other workers'
-    files, which speak for them. A pipe can be written to all the same."""
+    files, which speak for them. Where others find the pipes of the team are pipes of its own, which can be written to
+    all the same: what comes through one of them is from this worker."""
     found = [same(worker_folder, read_only=True), same(places.hooks, read_only=True)]
     found += [same(str(PurePath(worker_folder) / name)) for name in WRITABLE]
     found += [same(path, read_only=True) for path in named if not is_inside(path, worker_folder)]
-    found += [same(places.sessions, read_only=True), same(places.temporary, read_only=True)]
-    return [*found, same(own_session(places, worker))]
+    found += [same(places.sessions, read_only=True), same(own_session(places, worker.name))]
+    pipes = str(sender_folder(Path(places.folder), worker.hiring_id))
+    found.append(Mount(source=pipes, target=places.temporary, read_only=True))
+    return [*found, same(own_inbox(places, worker.name), read_only=True)]
 
 
 def own_session(places: SandboxPlaces, worker: str) -> str:
     """Where the worker's hooks leave its answers."""
     return str(PurePath(places.sessions) / worker)
+
+
+def own_inbox(places: SandboxPlaces, worker: str) -> str:
+    """Where the files are that the manager sends the worker."""
+    return str(PurePath(places.temporary) / worker / WORKER_INBOX)
+
+
+def made_folders(places: SandboxPlaces, worker: Worker, worker_folder: str) -> list[str]:
+    """What must be there before the sandbox starts: what is mounted, and the places where it is mounted."""
+    own = [worker_folder, *(str(PurePath(worker_folder) / name) for name in WRITABLE)]
+    exchanged = [places.sessions, own_session(places, worker.name), own_inbox(places, worker.name)]
+    return [*own, *exchanged, str(sender_folder(Path(places.folder), worker.hiring_id) / worker.name / WORKER_INBOX)]
 
 
 def same(path: str, *, read_only: bool = False) -> Mount:

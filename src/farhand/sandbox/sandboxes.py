@@ -83,6 +83,9 @@ class LocalSandboxes:
         self._port = 0
         self._found: ContainerEngine | None = None
         self._finding = anyio.Lock()
+        # The pipes of all nodes of this person, under each name: whoever writes there is nobody in particular.
+        pipes = str(Path(places.temporary).parent)
+        self._team_pipes = list(dict.fromkeys([pipes, os.path.realpath(pipes)]))
         self._hash = hashlib.sha256(places.folder.encode()).hexdigest()[:8]
 
     def join(self, find: Callable[[str], Worker | None], port: int) -> None:
@@ -227,19 +230,18 @@ class LocalSandboxes:
             ]
         engines = [str(Path(places.home) / one) for one in plan.ENGINE_FOLDERS if (Path(places.home) / one).is_dir()]
         hidden_folders = bwrap.hidden_in_bwrap if self._is_bwrap else plan.hidden_folders
-        hidden = hidden_folders([places.nodes, *engines], shared)
-        shared += plan.pinned_mounts([places.nodes, *engines], directory, shared)
+        secret = [places.nodes, *engines, *self._team_pipes]
+        hidden = hidden_folders(secret, shared)
+        shared += plan.pinned_mounts(secret, directory, shared)
         named = plan.named_paths([*argv, *environment.values()], str(Path(places.folder) / worker.backend))
         mounts = [
             *shared,
-            *plan.own_mounts(places, worker.name, str(own), [one for one in named if Path(one).exists()]),
+            *plan.own_mounts(places, worker, str(own), [one for one in named if Path(one).exists()]),
         ]
         private = self._private_folders(worker, own, environment)
         mounts += [Mount(source=source, target=target) for target, source in private.items()]
-        needed = [own, *(own / name for name in plan.WRITABLE), Path(places.sessions), Path(places.temporary)]
-        needed.append(Path(plan.own_session(places, worker.name)))
-        for folder in needed:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in plan.made_folders(places, worker, str(own)):
+            Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         made = SandboxPlan(
             name=name,
             argv=tuple(self._inside_word(word, mounts) for word in argv),
