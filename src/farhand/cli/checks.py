@@ -22,6 +22,7 @@ from farhand.model.sandbox import SandboxEngine
 from farhand.model.variables import is_yes, port_number
 from farhand.reach.choose import INSTALL
 from farhand.reach.tailscale import Tailscale
+from farhand.sandbox import scoped_sockets
 from farhand.sandbox.engine import call, find_engine
 from farhand.sandbox.environment import without_secrets
 from farhand.store.folder import running
@@ -126,7 +127,8 @@ class NodeChecks:
         except FarhandError as error:
             return CheckResult("containers", BAD, error.text, "correct it")
         if engine.kind is SandboxEngine.BWRAP:
-            return CheckResult("containers", GOOD, f"bubblewrap ({engine.program})")
+            is_closed = options.limits.network == "none" or scoped_sockets.is_supported()
+            return bubblewrap_result(engine.program, is_closed=is_closed, is_used=self._is_sandboxed())
         if call([engine.program, "image", "inspect", options.image], environ).code == 0:
             return CheckResult("containers", GOOD, f"{engine.kind}, image {options.image}")
         state = BAD if options.enabled else ABSENT
@@ -205,3 +207,13 @@ class NodeChecks:
 
         told = f"of a process that is gone: {', '.join(path.name for path in stale)}"
         return CheckResult("pid files", WARNING, told, "farhand doctor --fix", remove)
+
+
+def bubblewrap_result(program: str, *, is_closed: bool, is_used: bool) -> CheckResult:
+    """What is told of bubblewrap; also what it cannot keep an agent from, for nobody sees that by looking at it."""
+    if is_closed or not is_used:
+        return CheckResult("containers", GOOD, f"bubblewrap ({program})")
+    told = (
+        f"bubblewrap ({program}); agents reach this machine's abstract sockets, which Linux 6.12 would keep them from"
+    )
+    return CheckResult("containers", WARNING, told, "FARHAND_SANDBOX_NETWORK=none, or use Docker or podman")

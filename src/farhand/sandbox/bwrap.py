@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from farhand.model.container import SandboxPlan, outermost_first
@@ -31,8 +31,8 @@ def hidden_in_bwrap(secret: Iterable[str], mounts: Iterable[Mount]) -> list[str]
     return hidden_folders(secret, [*(same(folder) for folder in SYSTEM), *mounts])
 
 
-def bwrap_argv(program: str, plan: SandboxPlan) -> list[str]:
-    """The command line. Everything but the mounts is read-only or its own."""
+def bwrap_argv(program: str, plan: SandboxPlan, launcher: Sequence[str] = ()) -> list[str]:
+    """The command line. Everything but the mounts is read-only or its own; the launcher becomes the agent inside."""
     check_limits(plan.limits)
     words = [program, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     words += ["--unshare-net"] if plan.limits.network == "none" else []
@@ -42,7 +42,7 @@ def bwrap_argv(program: str, plan: SandboxPlan) -> list[str]:
     for depth, kind, source, target in sorted(_steps(plan)):
         del depth
         words += [kind, source, target] if source else [kind, target]
-    return [*words, "--chdir", plan.directory, "--", *plan.argv]
+    return [*words, "--chdir", plan.directory, "--", *launcher, *plan.argv]
 
 
 def _steps(plan: SandboxPlan) -> list[tuple[int, str, str, str]]:

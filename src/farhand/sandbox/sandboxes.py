@@ -23,7 +23,7 @@ from farhand.model.present import Worker
 from farhand.model.sandbox import PRIVATE, SOCKET, Mount, SandboxedStart, SandboxEngine, SandboxOptions
 from farhand.model.words import Word
 from farhand.model.worker_keys import KEY_VARIABLE, NAME_VARIABLE
-from farhand.sandbox import bwrap, engine, plan
+from farhand.sandbox import bwrap, engine, plan, scoped_sockets
 from farhand.sandbox.known_places import RECORDS, KnownPlaces
 from farhand.sandbox.plan import SandboxPlaces
 
@@ -211,12 +211,18 @@ class LocalSandboxes:
             engine.remove(found, [made.name], self._environment)
             words = container.container_argv(found, self._options.image, made, engine.user_ids())
         else:
-            words = bwrap.bwrap_argv(found.program, made)
+            words = bwrap.bwrap_argv(found.program, made, self._launcher())
         record = SandboxRecord(kind=found.kind.value, pid=pid, private=private)
         write_private(self._record(worker.hiring_id), msgspec.json.encode(record))
         log.info("sandbox", worker=worker.name, kind=record.kind, name=made.name)
         client = {name: value for name, value in self._environment.items() if name in container.CLIENT_VARIABLES}
         return SandboxedStart(argv=tuple(words), environment={**inside, **client}, kind=record.kind, pid=record.pid)
+
+    def _launcher(self) -> Sequence[str]:
+        """What keeps an agent from the abstract sockets of this machine, whose network it shares, where that can be."""
+        if self._options.limits.network == "none" or not scoped_sockets.is_supported():
+            return ()
+        return (sys.executable, "-IS", scoped_sockets.__file__)
 
     def _plan(
         self, worker: Worker, argv: tuple[str, ...], environment: Mapping[str, str], name: str, *, terminal: bool
