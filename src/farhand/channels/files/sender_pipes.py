@@ -4,6 +4,7 @@ A folder a hiring, with `<worker>/in.pipe` for every worker; its sandbox has tha
 pipes. The folder is mounted, and not what is in it: who is hired later is there, too."""
 
 import os
+import resource
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +13,11 @@ import anyio.abc
 
 from farhand.channels.files.pipes import PipeEnds, Pipes
 from farhand.channels.files.worker_files import PIPE, make_pipe_at, private
+from farhand.model.errors import NodeError
 from farhand.model.present import Worker
+
+# Where the limit of open files cannot be raised, these pipes may be one of so many.
+MOST_OF_ALL = 8
 
 
 class SenderPipes:
@@ -23,6 +28,8 @@ class SenderPipes:
         self._folder_of = folder_of
         self._pipes = pipes
         self._open: set[Path] = set()
+        # What the process could open without these pipes: they must take nothing of what is kept free for the door.
+        self._descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
 
     def update(self, workers: Mapping[str, Worker], tasks: anyio.abc.TaskGroup) -> None:
         """Makes what is missing, reads it, and removes what is of nobody any more."""
@@ -34,6 +41,7 @@ class SenderPipes:
         }
         for gone in self._open - wanted.keys():
             self._pipes.stop(gone)
+        make_room(self._descriptors, len(wanted))
         self._open = set(wanted)
         self._remove_others(folders, workers)
         for path, ends in wanted.items():
@@ -49,6 +57,18 @@ class SenderPipes:
             for named in _folders_in(folder):
                 if named.name not in workers:
                     shutil.rmtree(named, ignore_errors=True)
+
+
+def make_room(before: int, count: int) -> None:
+    """Lets the process open so many more than before, as far as it may; raises NodeError where that is not enough."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if resource.RLIM_INFINITY in (before, soft):
+        return
+    needed = before + count if hard == resource.RLIM_INFINITY else min(before + count, hard)
+    if needed > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+    if count > needed // MOST_OF_ALL and needed < before + count:
+        raise NodeError(f"{count} pipes are too many for this process: `ulimit -Hn` says {hard}.")
 
 
 def _folders_in(folder: Path) -> list[Path]:
