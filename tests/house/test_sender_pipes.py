@@ -51,14 +51,14 @@ async def test_each_has_one_to_everybody_and_they_follow_the_team(tmp_path: Path
     pipes = SenderPipes(root, lambda worker: folder_of.get(worker.name), Pipes(written, ManualClock()))
     (root / "left-9" / "bob").mkdir(parents=True)
     async with anyio.create_task_group() as tasks:
-        pipes.update(team("ann", "bob"), tasks)
+        await pipes.update(team("ann", "bob"), tasks)
         assert sorted(str(one.relative_to(root)) for one in root.rglob("in.pipe")) == [
             "ann-1/ann/in.pipe",
             "ann-1/bob/in.pipe",
         ]
         assert not (root / "left-9").exists()
         kept = (root / "ann-1").stat().st_ino
-        pipes.update(team("ann", "bob", "cid"), tasks)
+        await pipes.update(team("ann", "bob", "cid"), tasks)
         # A sandbox has mounted that very folder.
         assert (root / "ann-1").stat().st_ino == kept
         assert stat.S_IMODE((root / "cid-3/bob/in.pipe").stat().st_mode) == 0o600
@@ -68,7 +68,7 @@ async def test_each_has_one_to_everybody_and_they_follow_the_team(tmp_path: Path
             while len(written.lines) < 2:
                 await anyio.lowlevel.checkpoint()
         assert sorted(written.lines) == [("ann", "cid", "hello"), ("cid", "ann", "hello")]
-        pipes.update(team("bob"), tasks)
+        await pipes.update(team("bob"), tasks)
         assert list(root.iterdir()) == []
         tasks.cancel_scope.cancel()
 

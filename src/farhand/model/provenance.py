@@ -61,7 +61,7 @@ def _one_line(text: str) -> str:
     """The text without what ends a line anywhere, and without what a model reads and a person cannot see."""
     if text.isascii() and text.isprintable():
         return text.strip()
-    return "".join(_plain(one) for one in text).strip()
+    return text.translate({ord(one): _plain(one) for one in set(text)}).strip()
 
 
 def _plain(character: str) -> str:

@@ -21,6 +21,7 @@ _BLANK_RANGES: Final = (
     (0xFFA0, 0xFFA0),
     (0xE0000, 0xE0FFF),
 )
+_BLANK: Final = frozenset(chr(one) for first, last in _BLANK_RANGES for one in range(first, last + 1))
 # What is text, though it is a control character: line ends and tabs.
 _TEXT: Final = "\n\t "
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -56,9 +57,7 @@ def is_hidden(character: str) -> bool:
     """Whether nobody can see it, though it may change what they see. Line ends, tabs and spaces are no such thing."""
     if character in _TEXT:
         return False
-    if unicodedata.category(character) in _HIDDEN:
-        return True
-    return any(first <= ord(character) <= last for first, last in _BLANK_RANGES)
+    return unicodedata.category(character) in _HIDDEN or character in _BLANK
 
 
 def without_controls(text: str) -> str:

@@ -153,7 +153,7 @@ class FilesChannel:
 
     async def _update_sender_pipes(self, tasks: anyio.abc.TaskGroup) -> None:
         try:
-            self._sender_pipes.update((await self._hub.look()).workers, tasks)
+            await self._sender_pipes.update((await self._hub.look()).workers, tasks)
         except (NodeError, OSError) as error:
             await self._report(f"Workers in sandboxes cannot write to the others: {error}")
 

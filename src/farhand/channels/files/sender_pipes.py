@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio.abc
+import anyio.to_thread
 
 from farhand.channels.files.pipes import PipeEnds, Pipes
 from farhand.channels.files.worker_files import PIPE, make_pipe_at, private
@@ -31,7 +32,7 @@ class SenderPipes:
         # What the process could open without these pipes: they must take nothing of what is kept free for the door.
         self._descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
 
-    def update(self, workers: Mapping[str, Worker], tasks: anyio.abc.TaskGroup) -> None:
+    async def update(self, workers: Mapping[str, Worker], tasks: anyio.abc.TaskGroup) -> None:
         """Makes what is missing, reads it, and removes what is of nobody any more."""
         folders = {folder: one for one in workers.values() if (folder := self._folder_of(one)) is not None}
         wanted = {
@@ -41,13 +42,19 @@ class SenderPipes:
         }
         for gone in self._open - wanted.keys():
             self._pipes.stop(gone)
+        self._open &= wanted.keys()
         make_room(self._descriptors, len(wanted))
+        missing = [path for path in wanted if path not in self._open]
+        await anyio.to_thread.run_sync(self._make, missing, folders, workers)
+        for path in missing:
+            self._pipes.start(path, wanted[path], tasks)
         self._open = set(wanted)
+
+    def _make(self, missing: list[Path], folders: Mapping[Path, Worker], workers: Mapping[str, Worker]) -> None:
         self._remove_others(folders, workers)
-        for path, ends in wanted.items():
+        for path in missing:
             private(path.parent, self._root)
             make_pipe_at(path)
-            self._pipes.start(path, ends, tasks)
 
     def _remove_others(self, folders: Mapping[Path, Worker], workers: Mapping[str, Worker]) -> None:
         for folder in _folders_in(self._root):

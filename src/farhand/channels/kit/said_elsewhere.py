@@ -43,6 +43,7 @@ def desk_line(worker: str, text: str) -> str:
 
 
 def _card(event: Event, text: str) -> Card:
-    shown = visible(text)
-    more = f"… ({len(shown) - MOST_CHARACTERS:,} characters more)" if len(shown) > MOST_CHARACTERS else ""
-    return Card(key=f"said:{event.seq}", head=f"{shown[:MOST_CHARACTERS]}{more}", silent=True)
+    # Cut first: to look at every character of a text that was made to be long takes long.
+    shown = visible(text[:MOST_CHARACTERS])[:MOST_CHARACTERS]
+    more = f"… ({len(text) - MOST_CHARACTERS:,} characters more)" if len(text) > MOST_CHARACTERS else ""
+    return Card(key=f"said:{event.seq}", head=f"{shown}{more}", silent=True)
