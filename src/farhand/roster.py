@@ -246,5 +246,7 @@ def hire_policy(settings: Settings, drivers: Mapping[str, Driver]) -> HirePolicy
         backend=settings.hire_backend,
         efforts={kind: driver.can.effort for kind, driver in drivers.items()},
         no_yolo=settings.no_yolo,
+        home=str(settings.environment.get("HOME", "")),
+        is_folder=os.path.isdir,
         installed=partial(installed_backends, backends_of(drivers), settings.environment),
     )

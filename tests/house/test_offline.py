@@ -62,6 +62,24 @@ async def test_the_same_command_is_taken_after_a_relaunch(house: House) -> None:
     await house.event(Said, lambda event: event.fact == Said(text="answer to hello"))
 
 
+async def test_a_hiring_that_fails_gives_back_the_focus_that_it_took(house: House) -> None:
+    await house.hire("bob")
+    await offline(house)
+    gone = await house.fact(WentOffline)
+    assert gone.focus == "bob"
+    await house.until(lambda present: present.focus == "bob")
+    house.agent.refuses_to_open = ""
+    await house.relaunch("ann")
+    back = await house.fact(CameOnline, lambda event: event.worker == "ann")
+    assert (back.focus, house.hub.present.focus) == ("bob", "bob")
+
+
+async def test_a_hiring_that_fails_keeps_the_focus_that_nobody_else_had(house: House) -> None:
+    await offline(house)
+    assert (await house.fact(WentOffline)).focus == ""
+    assert house.hub.present.focus == "ann"
+
+
 async def test_one_that_is_starting_takes_messages(house: House) -> None:
     await house.hire(online=False)
     await house.say("hello")

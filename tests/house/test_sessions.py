@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.house.desk_folders import in_made_folders
 
 from farhand.core.decide import decide
 from farhand.core.hire_policy import HirePolicy
@@ -19,14 +20,14 @@ from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
 
 pytestmark = pytest.mark.anyio
-OLD = SessionFound(id="aaaa-old", directory="/srv/shop", title="the shop", at=1.0, answer="It is done.", open=False)
-NEW = SessionFound(id="bbbb-new", directory="/srv/shop", title="newer", at=2.0, open=True)
-ELSEWHERE = SessionFound(id="bbbb-else", directory="/srv/garden", title="roses", at=3.0)
+OLD = SessionFound(id="aaaa-old", directory="shop", title="the shop", at=1.0, answer="It is done.", open=False)
+NEW = SessionFound(id="bbbb-new", directory="shop", title="newer", at=2.0, open=True)
+ELSEWHERE = SessionFound(id="bbbb-else", directory="garden", title="roses", at=3.0)
 
 
 @pytest.fixture
-def house_of_three(house: House) -> House:
-    house.agent.conversations = [OLD, NEW, ELSEWHERE]
+def house_of_three(house: House, tmp_path: Path) -> House:
+    house.agent.conversations = in_made_folders(tmp_path, OLD, NEW, ELSEWHERE)
     return house
 
 
@@ -43,16 +44,18 @@ async def test_conversations_are_listed_newest_first_with_whoever_has_them(house
         ("bbbb-new", "scripted", ""),
         ("aaaa-old", "scripted", "ann"),
     ]
-    assert [one.id for one in await house.hub.sessions("scripted", "/srv/garden")] == ["bbbb-else"]
+    assert [one.id for one in await house.hub.sessions("scripted", "garden")] == ["bbbb-else"]
     with pytest.raises(errors.UnknownBackend):
         await house.hub.sessions("nobody")
 
 
-async def test_one_is_taken_up_where_it_was_held_and_its_last_answer_is_all_that_is_told(house_of_three: House) -> None:
+async def test_one_is_taken_up_where_it_was_held_and_its_last_answer_is_all_that_is_told(
+    house_of_three: House, tmp_path: Path
+) -> None:
     house = house_of_three
     accepted = await house.send(adopt(house, "aaaa", mode=Mode.PLAN))
     hired = await house.fact(Hired)
-    assert (accepted.worker, hired.session, hired.directory) == ("shop", "aaaa-old", "/srv/shop")
+    assert (accepted.worker, hired.session, hired.directory) == ("shop", "aaaa-old", str(tmp_path / "shop"))
     assert (hired.answer, hired.note, hired.mode) == ("It is done.", "", Mode.PLAN)
     await house.fact(CameOnline)
     assert house.worker("shop").session == house.agent.links["shop"].worker.session == "aaaa-old"
@@ -96,25 +99,27 @@ async def test_a_conversation_that_is_not_there_or_not_meant_alone_is_refused(ho
         with pytest.raises(errors.UnknownSession, match=why):
             await house.send(adopt(house, session))
     # Its folder tells which of two is meant.
-    assert (await house.send(adopt(house, "bbbb", directory="/srv/garden"))).worker == "garden"
+    assert (await house.send(adopt(house, "bbbb", directory="garden"))).worker == "garden"
 
 
-async def test_a_name_is_found_where_the_folder_s_is_taken(house_of_three: House) -> None:
+async def test_a_name_is_found_where_the_folder_s_is_taken(house_of_three: House, tmp_path: Path) -> None:
     house = house_of_three
-    house.agent.conversations.append(replace(OLD, id="dddd", directory="/srv/team"))
+    house.agent.conversations += in_made_folders(tmp_path, replace(OLD, id="dddd", directory="team"))
     await house.hire("shop")
     assert (await house.send(adopt(house, "aaaa"))).worker == "shop-2"
     assert (await house.send(adopt(house, "dddd"))).worker == "team-1"
 
 
-async def test_a_worker_is_handed_back_with_the_command_that_goes_on_at_the_desk(house_of_three: House) -> None:
+async def test_a_worker_is_handed_back_with_the_command_that_goes_on_at_the_desk(
+    house_of_three: House, tmp_path: Path
+) -> None:
     house = house_of_three
     await house.send(adopt(house, "aaaa", "ann"))
     await house.fact(CameOnline)
     await house.agent.links["ann"].say(SessionKnown(session="cleared"))
     await house.fact(SessionKnown)
     await house.send(End(id="back", worker="ann", hand_back=True))
-    assert (await house.fact(Ended)).resume == "cd /srv/shop && scripted --resume cleared"
+    assert (await house.fact(Ended)).resume == f"cd {tmp_path}/shop && scripted --resume cleared"
     assert house.agent.ended == ["ann"]
     # One that is only let go leaves no such word.
     await house.hire("bob")
@@ -137,10 +142,10 @@ async def test_what_cannot_be_handed_back_stays(tmp_path: Path) -> None:
         assert not house.worker().ending
 
 
-async def test_an_id_that_would_be_an_option_is_none(house_of_three: House) -> None:
+async def test_an_id_that_would_be_an_option_is_none(house_of_three: House, tmp_path: Path) -> None:
     house = house_of_three
     hostile = "--dangerously-skip-permissions"
-    house.agent.conversations.append(replace(OLD, id=hostile, directory="/srv/team"))
+    house.agent.conversations += in_made_folders(tmp_path, replace(OLD, id=hostile, directory="team"))
     with pytest.raises(errors.UnknownSession):
         await house.send(adopt(house, hostile))
     await house.send(adopt(house, "aaaa", "ann"))

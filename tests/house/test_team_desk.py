@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from tests.house.desk_folders import in_made_folders
 from textual.pilot import Pilot
 
 from farhand.cli.remote_control import remote_control
@@ -212,12 +213,13 @@ async def test_an_empty_team_says_how_to_begin(house: House) -> None:
         await person.see("answer to hello")
 
 
-async def test_a_conversation_of_the_nodes_machine_is_chosen_and_taken_up(house: House) -> None:
+async def test_a_conversation_of_the_nodes_machine_is_chosen_and_taken_up(house: House, tmp_path: Path) -> None:
     await house.hire("ann")
-    house.agent.conversations = [
-        SessionFound(id="aaaa-old", directory="/srv/shop", title="the shop", at=1.0, open=False),
-        SessionFound(id="bbbb-new", directory="/srv/garden", title="roses", at=2.0, open=True),
-    ]
+    house.agent.conversations = in_made_folders(
+        tmp_path,
+        SessionFound(id="aaaa-old", directory="shop", title="the shop", at=1.0, open=False),
+        SessionFound(id="bbbb-new", directory="garden", title="roses", at=2.0, open=True),
+    )
     async with team_screen(house) as person:
         await person.type("/sessions")
         await person.see("roses")
@@ -234,7 +236,7 @@ async def test_a_conversation_of_the_nodes_machine_is_chosen_and_taken_up(house:
         await person.see("shop has it")
         await person.pilot.press("down", "enter")
         await person.until(lambda: person.desk.title == "shop")
-        await person.type("/sessions scripted /srv/garden")
+        await person.type("/sessions scripted garden")
         await person.see("roses")
         await person.pilot.press("enter")
         await person.until(lambda: person.app.prompt.text == "/adopt scripted bbbb-new --anyway")

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.house.desk_folders import in_made_folders
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
 from farhand.model.facts import AskRaised, AskSettled, Hired, Reworded, Said, TurnEnded, Withdrawn
@@ -236,13 +237,13 @@ async def test_stop_what_runs(phone: TelegramHouse) -> None:
 # --- desk, trouble, the way back
 
 
-async def test_take_over_what_is_open_at_the_desk_and_give_it_back(phone: TelegramHouse) -> None:
-    at_desk = SessionFound(id="bbbb-2222", directory="/srv/till", title="fix the till", at=2.0, open=True, mode="plan")
-    phone.agent.conversations = [at_desk]
+async def test_take_over_what_is_open_at_the_desk_and_give_it_back(phone: TelegramHouse, tmp_path: Path) -> None:
+    at_desk = SessionFound(id="bbbb-2222", directory="till", title="fix the till", at=2.0, open=True, mode="plan")
+    phone.agent.conversations = in_made_folders(tmp_path, at_desk)
     await phone.manager.says("/sessions")
     listed = await phone.manager.reads("open at the desk")
     await phone.manager.taps(listed, button(listed, "Take over"))
-    await phone.manager.reads("Till goes on with a conversation of scripted in /srv/till.")
+    await phone.manager.reads(f"Till goes on with a conversation of scripted in {tmp_path}/till.")
     assert (await phone.house.fact(Hired)).mode is Mode.PLAN
     await phone.manager.says("/handback till")
     await phone.manager.reads("scripted --resume bbbb-2222")

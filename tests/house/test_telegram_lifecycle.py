@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
+from farhand.model.errors import NoFolder
 from farhand.model.facts import CameOnline, Said, WentOffline
 from farhand.model.ports import Deliver
 from farhand.testing.telegram import FakeBot
@@ -54,6 +55,30 @@ async def test_a_hiring_that_fails_says_so_and_why_and_is_tried_again_by_a_tap(t
     back = await telegram.manager.reads("Ann is back online.")
     assert back.message_id == failed.message_id
     assert await buzzes(telegram) == [back.text]
+
+
+async def test_a_hiring_that_fails_says_who_is_still_spoken_to(telegram: TelegramHouse) -> None:
+    await telegram.house.hire("bob")
+    telegram.agent.refuses_to_open = SPLASH
+    await telegram.manager.says("/hire ann --backend scripted")
+    failed = await telegram.manager.reads("What you write goes to bob, as before.")
+    assert failed.text.startswith('Could not hire "ann".')
+    await telegram.manager.says("good morning")
+    await telegram.manager.reads("bob:\nanswer to good morning")
+    telegram.agent.refuses_to_open = ""
+    await telegram.manager.taps(failed, "Try again")
+    await telegram.manager.reads("Ann is back online.\nWhat you write goes to bob; /focus ann to talk to ann.")
+
+
+async def test_nobody_is_hired_into_a_folder_that_is_not_there(telegram: TelegramHouse, tmp_path: Path) -> None:
+    await telegram.house.hire("bob")
+    await telegram.manager.says("/hire ann --backend scripted --dir shpo")
+    no_folder = f"There is no folder {tmp_path}/shpo. Make it, or name another."
+    assert (await telegram.manager.reads("Could not hire")).text == f'Could not hire "ann". {no_folder}'
+    with pytest.raises(NoFolder, match=no_folder):
+        await telegram.house.hire("ann", directory="shpo")
+    assert list(telegram.house.hub.present.workers) == ["bob"]
+    assert telegram.house.hub.present.focus == "bob"
 
 
 async def test_an_agent_that_dies_again_and_again_is_told_once(telegram: TelegramHouse) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.house.desk_folders import in_made_folders
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
 from farhand.model.facts import Hired, Limited, TurnEnded
@@ -14,18 +15,18 @@ from farhand.model.words import HowEnded
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
-SHOP = SessionFound(id="aaaa-1111", directory="/srv/shop", title="fix the till", at=1.0, answer="**Done.**", open=False)
-OPEN = SessionFound(id="bbbb-2222", directory="/srv/shop", title="at the desk", at=2.0, open=True)
+SHOP = SessionFound(id="aaaa-1111", directory="shop", title="fix the till", at=1.0, answer="**Done.**", open=False)
+OPEN = SessionFound(id="bbbb-2222", directory="shop", title="at the desk", at=2.0, open=True)
 
 
 @pytest.fixture
 async def telegram(tmp_path: Path, bot: FakeBot) -> AsyncIterator[TelegramHouse]:
     async with telegram_house(tmp_path, bot) as opened:
-        opened.agent.conversations = [SHOP, OPEN]
+        opened.agent.conversations = in_made_folders(tmp_path, SHOP, OPEN)
         yield opened
 
 
-async def test_a_conversation_is_taken_up_with_a_tap_and_handed_back(telegram: TelegramHouse) -> None:
+async def test_a_conversation_is_taken_up_with_a_tap_and_handed_back(telegram: TelegramHouse, tmp_path: Path) -> None:
     manager = telegram.manager
     await manager.says("/sessions")
     listed = await manager.reads("Conversations on this machine")
@@ -41,7 +42,7 @@ async def test_a_conversation_is_taken_up_with_a_tap_and_handed_back(telegram: T
     await manager.reads("That conversation is still open at the desk.")
     await manager.says("/handback shop")
     back = await manager.reads("Shop is handed back.")
-    assert "cd /srv/shop && scripted --resume aaaa-1111" in back.text
+    assert f"cd {tmp_path}/shop && scripted --resume aaaa-1111" in back.text
 
 
 async def test_a_limit_is_told_once_and_a_tap_tries_again(telegram: TelegramHouse) -> None:

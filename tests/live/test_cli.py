@@ -88,6 +88,7 @@ def test_the_same_id_twice_is_one_message(lived_in: Home) -> None:
         (["say", "-w", "nobody", "hi"], 1, "error: No worker called 'nobody'. The team: demo."),
         (["say", " "], 2, "error: There is nothing in that message."),
         (["hire", "status"], 2, 'error: Cannot use "status" - reserved command. Choose another name.'),
+        (["hire", "ann", "--backend", "demo", "--dir", "/none/such"], 2, "error: There is no folder /none/such."),
         (["hire", "ann", "--backend", "claud"], 1, "error: No backend called 'claud'. Known: bridge, claude, codex, "),
         (["answer", "a", "yes"], 1, "error: No question with the id 'a' is known."),
     ],

@@ -78,8 +78,6 @@ CASES: list[tuple[str, dict[str, str], int, str, str]] = [
     ("hook install --adapter demo", {}, 1, "No backend called 'demo'.", ""),
     ("say hello", {}, 1, "Node 'prod' is not running.", "farhand run --node prod"),
     ("stop -n dev", {}, 1, "Node 'dev' is not running.", "farhand status --all"),
-    ("hire ann --backend demo --dir {home}/none", {}, 2, "There is no folder {home}/none.", "mkdir -p /"),
-    ("hire ann --backend demo --dir {broken}", {}, 2, "{broken} is not a folder.", "--dir"),
     ("chat --url https://node.example", {}, 2, "FARHAND_NODE_KEY must have the key", "docs/how-to/devices.md"),
     (
         "say --url http://127.0.0.1:9 hi",

@@ -8,10 +8,11 @@ from farhand.core.decide import decide
 from farhand.core.hire_policy import HirePolicy
 from farhand.model import facts
 from farhand.model.commands import Hire, Tune
-from farhand.model.errors import BadInput, CannotDo, UnknownBackend
+from farhand.model.errors import BadInput, CannotDo, NoFolder, UnknownBackend
 from farhand.model.facts import Event
 from farhand.model.grammar import read
-from farhand.model.present import Present
+from farhand.model.ports import SessionFound
+from farhand.model.present import Present, Worker
 from farhand.model.present_fold import fold
 from farhand.model.wishes import Wish, Wrong
 from farhand.model.words import Mode, Sender
@@ -112,6 +113,33 @@ def test_an_effort_that_the_worker_does_not_have_is_refused_with_those_it_has() 
             decide(present, command, ME, policy)
     with pytest.raises(CannotDo, match=r"A codex worker cannot be told how hard to think\."):
         decide(present, hire("bob --codex --effort low"), ME, policy)
+
+
+@pytest.mark.parametrize(("said", "folder"), [("shop", "/srv/shop"), ("~", "/home/mo"), ("~/shop", "/home/mo/shop")])
+def test_a_folder_is_seen_from_where_workers_start_or_from_home(said: str, folder: str) -> None:
+    policy = HirePolicy(KINDS, "/srv", home="/home/mo")
+    hired = decide(Present(), hire(f"ann --dir {said}"), ME, policy)[0].fact
+    assert isinstance(hired, facts.Hired)
+    assert hired.directory == folder
+
+
+def test_nobody_is_hired_into_a_folder_that_is_not_there() -> None:
+    policy = HirePolicy(KINDS, "/srv", is_folder={"/srv", "/srv/shop"}.__contains__)
+    decide(Present(), hire("ann --dir shop"), ME, policy)
+    with pytest.raises(NoFolder, match=r"^There is no folder /srv/shpo\. Make it, or name another\.$"):
+        decide(Present(), hire("ann --dir shpo"), ME, policy)
+    gone = SessionFound(id="s-1", directory="/srv/gone")
+    with pytest.raises(NoFolder, match="/srv/gone"):
+        decide(Present(), Hire(id="1", worker="ann", backend="claude", session="s-1"), ME, policy, gone)
+
+
+def test_who_had_the_focus_before_a_hiring_is_written_with_it() -> None:
+    policy = HirePolicy(KINDS, "/srv")
+    _, first = decide(Present(), hire("ann"), ME, policy)
+    assert first.fact == facts.Focused(by=ME)
+    present = Present(focus="ann", workers={"ann": Worker(name="ann", since=1, backend="claude", directory="/srv")})
+    _, second = decide(present, hire("bob"), ME, policy)
+    assert second.fact == facts.Focused(by=ME, before="ann")
 
 
 def test_where_nobody_may_act_unasked_it_is_refused_with_the_reason() -> None:

@@ -96,7 +96,7 @@ def event_line(event: Event) -> str:
         case facts.WentOffline():
             return sentence(worker, fact)
         case facts.CameOnline(back=back):
-            return f"{worker} is {'back ' if back else ''}online."
+            return sentence(worker, fact) if back else f"{worker} is online."
         case facts.Doubted(why=why):
             return f"{worker}: ✗ nobody can tell whether the message arrived. {why}"
         case facts.Tuned(refused=refused):

@@ -11,7 +11,7 @@ from farhand.cli.options import me, new_id, with_hub
 from farhand.client.door import SocketHub
 from farhand.model import bridge
 from farhand.model.commands import Hire
-from farhand.model.errors import AgentNotStarted, BadUsage
+from farhand.model.errors import AgentNotStarted
 from farhand.model.facts import CameOnline, WentOffline
 from farhand.model.present import AGENT, AGENT_BACKEND, WIRE
 from farhand.model.sandbox import OFF, ON, OPTION
@@ -75,23 +75,13 @@ def run(arguments: argparse.Namespace) -> int:
         id=new_id(),
         worker=arguments.worker,
         backend=_backend(arguments),
-        directory=str(folder_of(arguments)),
+        directory=str((arguments.bridge or Path(arguments.directory)).expanduser().absolute()),
         model=arguments.model,
         effort=arguments.effort,
         mode=mode_of(arguments),
         options=options_of(arguments),
     )
     return with_hub(arguments, lambda hub: hire(hub, command))
-
-
-def folder_of(arguments: argparse.Namespace) -> Path:
-    """Where it works, or BadUsage: a worker of a folder that is not there would be hired for nothing."""
-    folder = (arguments.bridge or Path(arguments.directory)).expanduser().absolute()
-    if not folder.exists():
-        raise BadUsage(f"There is no folder {folder}.", hints=(f"mkdir -p {folder}, or name another with --dir",))
-    if not folder.is_dir():
-        raise BadUsage(f"{folder} is not a folder.", hints=("name one with --dir",))
-    return folder
 
 
 def _backend(arguments: argparse.Namespace) -> str:

@@ -162,10 +162,11 @@ def _hire(
         check_free(present, found, anyway=command.anyway)
     if not command.directory.isprintable():
         raise errors.BadInput("A directory's name is made of printable characters.")
-    directory = found.directory if found else str(PurePath(policy.directory) / command.directory)
+    directory = found.directory if found else policy.folder(command.directory)
     name = worker_name(command.worker) if command.worker else free_name(directory, present)
     if name in present.workers:
         raise errors.NameTaken(name)
+    policy.check_folder(directory)
     hired = facts.Hired(
         backend=backend,
         directory=directory,
@@ -180,7 +181,7 @@ def _hire(
     )
     drafts = [Draft(worker=name, fact=hired)]
     if command.focus:
-        drafts.append(Draft(worker=name, fact=facts.Focused(by=sender)))
+        drafts.append(Draft(worker=name, fact=facts.Focused(by=sender, before=present.focus)))
     return drafts
 
 

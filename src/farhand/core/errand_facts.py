@@ -3,12 +3,12 @@
 from collections.abc import Callable, Collection
 
 from farhand.core import admit
-from farhand.core.sprint_moves import is_free
+from farhand.core.sprint_moves import NODE, is_free
 from farhand.model import facts
 from farhand.model.facts import Draft, Fact
 from farhand.model.ports import Deliver, NotTaken, Outcome, Stop, Taken
-from farhand.model.present import Worker
-from farhand.model.words import HowEnded
+from farhand.model.present import Present, Worker
+from farhand.model.words import HowEnded, WorkerName
 
 _AGENT_WENT = "The agent went while the message was on its way to it."
 
@@ -46,6 +46,13 @@ def doubts(worker: Worker, attempted: Collection[str]) -> list[Draft]:
         found.insert(0, turn.message.id)
     running = turn.id if turn else None
     return [Draft(worker=worker.name, turn=running, fact=facts.Doubted(message=one, why=_AGENT_WENT)) for one in found]
+
+
+def focus_back(present: Present, worker: WorkerName, before: WorkerName) -> list[Draft]:
+    """That the focus goes back to who had it, unless it was given to somebody else by now."""
+    if present.focus != worker or before not in present.workers:
+        return []
+    return [Draft(worker=before, fact=facts.Focused(by=NODE))]
 
 
 def delivered(step: Deliver, outcome: Outcome) -> Callable[[Worker], list[Draft]]:

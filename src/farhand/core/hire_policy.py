@@ -32,6 +32,10 @@ class HirePolicy:
     efforts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     # Why nobody may work in the mode `yolo` here; empty where they may.
     no_yolo: str = ""
+    # What `~` stands for in a folder's name; nothing special where it is not known.
+    home: str = ""
+    # Whether somebody could work there.
+    is_folder: Callable[[str], bool] = lambda _: True
 
     def check_mode(self, mode: Mode | None) -> None:
         """Raises Refused for a mode that this node does not have."""
@@ -66,7 +70,18 @@ class HirePolicy:
 
     def inside(self, directory: str) -> str:
         """The folder that is meant, seen from where workers start; nothing for none."""
-        return str(PurePath(self.directory) / directory) if directory else ""
+        return self.folder(directory) if directory else ""
+
+    def folder(self, directory: str) -> str:
+        """The folder that is meant, seen from where workers start; for none, where they start."""
+        first, *rest = PurePath(directory).parts or ("",)
+        from_home = first == "~" and self.home
+        return str(PurePath(self.home, *rest) if from_home else PurePath(self.directory) / directory)
+
+    def check_folder(self, directory: str) -> None:
+        """Raises Refused when nobody could work there."""
+        if not self.is_folder(directory):
+            raise errors.NoFolder(directory)
 
     def check(self, backend: str, options: Mapping[str, str]) -> None:
         """Raises Refused when there is no such backend, or none with that wire."""

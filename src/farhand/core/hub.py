@@ -17,7 +17,7 @@ from farhand.core.tail import Tail
 from farhand.model import road
 from farhand.model.commands import Accepted, Answer, Command, Hire, Say, SendFindings, fingerprint
 from farhand.model.errors import EventsGone, IdTaken, UnknownAsk
-from farhand.model.facts import Draft, Event
+from farhand.model.facts import Draft, Event, Focused
 from farhand.model.history import Found, HistoryPage
 from farhand.model.logger import get_logger
 from farhand.model.ports import Clock, SessionFound
@@ -26,7 +26,7 @@ from farhand.model.present_fold import fold
 from farhand.model.store_ports import Cursor, InboxEntry, Journal
 from farhand.model.stream import MOST_RESUMED, ResumePoint, StreamHello
 from farhand.model.wire import checked, decode_event
-from farhand.model.words import Sender, Seq, replace
+from farhand.model.words import Sender, Seq, WorkerName, replace
 
 log = get_logger("hub")
 _CHUNK = 512
@@ -152,6 +152,12 @@ class LocalHub:
         worker = self._projected.workers.get(name)
         drafts = make_drafts(worker) if worker else []
         return await self._write(drafts, cursor=cursor) if drafts or cursor else ()
+
+    async def focused_before(self, worker: Worker) -> WorkerName:
+        """Who had the focus that the worker's hiring took; empty where nobody had it, or it took none."""
+        written = [decode_event(body) for _, body in await self._journal.read(worker.since - 1, 2)]
+        taken = (one.fact.before for one in written if one.worker == worker.name and isinstance(one.fact, Focused))
+        return next(taken, "")
 
     async def expire(self, ask: Ask) -> None:
         """Settles an ask whose deadline has come, if it is still open."""

@@ -213,11 +213,16 @@ class LinkService:
         await self._hub.record(self._name, make_drafts)
 
     async def record_end(self, how: HowEnded, gone: facts.WentOffline) -> None:
-        """Writes that the agent is gone, with the end of its turn and of what was on its way to it."""
+        """Writes that the agent is gone, with the end of its turn and of what was on its way to it.
+
+        One that has never started gives back the focus that its hiring took."""
+        before = await self._hub.focused_before(self.worker) if gone.starting and not gone.again else ""
 
         def make_drafts(worker: Worker) -> list[Draft]:
             doubts = errand_facts.doubts(worker, self._attempted)
-            return [*doubts, *admit.end_turn(worker, how, gone.why), Draft(worker=worker.name, fact=gone)]
+            back = errand_facts.focus_back(self._hub.projected, worker.name, before)
+            told = replace(gone, focus=before) if back else gone
+            return [*doubts, *admit.end_turn(worker, how, gone.why), Draft(worker=worker.name, fact=told), *back]
 
         cursor = None
         if gone.asked:

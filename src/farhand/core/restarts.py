@@ -4,6 +4,7 @@ memory: the time is an argument."""
 from farhand.model import facts
 from farhand.model.errors import AgentGone, AgentNotStarted, DriverError
 from farhand.model.present import Worker
+from farhand.model.words import WorkerName
 
 # An agent that dies is started again, but not one that dies again and again.
 RESTARTS = 3
@@ -61,10 +62,13 @@ class RestartPolicy:
         """The agent works: what was told before is over."""
         self._incident, self._tried = "", 0
 
-    def came_online(self, worker: Worker) -> facts.CameOnline:
+    def came_online(self, worker: Worker, focus: WorkerName) -> facts.CameOnline:
         """The fact that tells of an agent that has started, in one incident with its end."""
         back, self._returns = self._returns or bool(worker.why_offline), False
-        return facts.CameOnline(session=worker.session, back=back, incident=self._incident if back else "")
+        incident = self._incident if back else ""
+        # Whoever tried again may believe that it is spoken to now.
+        other = focus if incident and not self._was_online and focus != worker.name else ""
+        return facts.CameOnline(session=worker.session, back=back, incident=incident, focus=other)
 
     def was_online(self) -> None:
         """The agent has started once: its next end is no failed start."""

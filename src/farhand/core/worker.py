@@ -138,7 +138,7 @@ class WorkerTask:
     async def _came_online(self) -> None:
         worker = self._worker
         if not worker.online or worker.relaunching:
-            await self._service.record(self._restarts.came_online(worker))
+            await self._service.record(self._restarts.came_online(worker, self._hub.projected.focus))
         self._restarts.was_online()
 
     async def _went_offline(self, why: str) -> None:

@@ -2,7 +2,7 @@
 
 FarhandError
 ├── Refused                     nothing was changed; the sender is told
-│   ├── BadInput                BadName, BadFrame, TooLarge
+│   ├── BadInput                BadName, BadFrame, TooLarge, NoFolder
 │   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage, UnknownSession,
 │   │                           UnknownDevice, UnknownPasskey
 │   ├── NameTaken, IdTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, Offline, CannotDo,
@@ -62,6 +62,15 @@ class TooLarge(BadInput):
 
     def __init__(self, what: str, limit: int) -> None:
         super().__init__(f"{what} is too large; {limit:,} bytes is the limit.", limit=limit)
+
+
+class NoFolder(BadInput):
+    """Nobody can work in that folder: it is not there."""
+
+    code = "no_folder"
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(f"There is no folder {folder}. Make it, or name another.", folder=folder)
 
 
 class IdTaken(Refused):

@@ -75,6 +75,8 @@ class Focused(Word, tag="focused"):
     """What is said without a name goes to this worker from now on."""
 
     by: Sender
+    # Who had the focus when this one was hired; it goes back there if the agent cannot start.
+    before: WorkerName = ""
 
 
 class RelaunchAsked(Word, tag="relaunch_asked"):
@@ -109,6 +111,8 @@ class CameOnline(Word, tag="came_online"):
     # It was offline before; `incident` names the message that told of it, if one did.
     back: bool = False
     incident: str = ""
+    # Who got the focus back when it could not start, and still has it.
+    focus: WorkerName = ""
 
 
 class WentOffline(Word, tag="went_offline"):
@@ -127,6 +131,8 @@ class WentOffline(Word, tag="went_offline"):
     in_turn: bool = False
     # The number of its hiring, while it has never been online.
     starting: Seq = 0
+    # Who gets the focus back that its hiring took.
+    focus: WorkerName = ""
 
 
 class SessionKnown(Word, tag="session_known"):

@@ -156,6 +156,7 @@ export interface CameOnline {
   readonly adopted?: boolean; // false
   readonly back?: boolean; // false
   readonly incident?: string; // ""
+  readonly focus?: string; // ""
 }
 
 /** What a driver can do; nobody asks what it is called. */
@@ -322,6 +323,7 @@ export interface Focus {
 export interface Focused {
   readonly type: "focused";
   readonly by: Sender;
+  readonly before?: string; // ""
 }
 
 /** One thing in a folder; a link is shown and never followed. */
@@ -1255,6 +1257,7 @@ export interface WentOffline {
   readonly again?: boolean; // false
   readonly in_turn?: boolean; // false
   readonly starting?: number; // 0
+  readonly focus?: string; // ""
 }
 
 /** One way in which an agent can be reached; the first of a backend is the usual one. */

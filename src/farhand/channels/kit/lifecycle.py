@@ -60,16 +60,17 @@ def mode_slot(worker: WorkerName, hired: Seq) -> str:
 def sentence(worker: WorkerName, fact: facts.WentOffline | facts.CameOnline) -> str:
     """What a person is told; nothing of an end that was wanted, or that heals by itself."""
     match fact:
-        case facts.CameOnline(back=True):
-            return f"{worker.capitalize()} is back online."
+        case facts.CameOnline(back=True, focus=focus):
+            whom = f"\nWhat you write goes to {focus}; /focus {worker} to talk to {worker}." if focus else ""
+            return f"{worker.capitalize()} is back online.{whom}"
         case facts.CameOnline():
             return ""
         case facts.WentOffline(asked=True) | facts.WentOffline(final=False):
             return ""
         case facts.WentOffline(why=why, starting=starting) if starting:
-            return (
-                f'Could not hire "{worker}". {capitalized(why)}\n{worker} waits on the team; /end {worker} lets it go.'
-            )
+            whom = f"\nWhat you write goes to {fact.focus}, as before." if fact.focus else ""
+            stays = f"{worker} waits on the team; /end {worker} lets it go."
+            return f'Could not hire "{worker}". {capitalized(why)}\n{stays}{whom}'
         case facts.WentOffline(why=why):
             return f"{worker} is offline: {why}"
 

@@ -90,9 +90,10 @@ class HubContract:
         assert await collect(hub, 0, count) == await collect(hub, 0, count)
 
     async def test_conversations_are_listed_and_taken_up(self, hub: Hub, house: House) -> None:
-        found = SessionFound(id="one", directory="/a", title="ünïcödé", at=2.5, answer="done", open=None)
+        here = str(house.node.settings.working_directory)
+        found = SessionFound(id="one", directory=here, title="ünïcödé", at=2.5, answer="done", open=None)
         house.agent.conversations = [found]
-        assert await hub.sessions("scripted", "/a") == [replace(found, backend="scripted")]
+        assert await hub.sessions("scripted", here) == [replace(found, backend="scripted")]
         assert await hub.sessions("scripted", "/b") == []
         await hub.send(Hire(id="h", worker="ann", backend="scripted", session="one"), ME)
         assert [one.worker for one in await hub.sessions()] == ["ann"]
