@@ -15,6 +15,7 @@ from farhand.model.commands import End, Hire
 from farhand.model.facts import CameOnline, Ended, Focused, Hired, SessionKnown
 from farhand.model.ports import Can, SessionFound
 from farhand.model.present import Present
+from farhand.model.welcome import welcome
 from farhand.model.words import Mode, Sender, replace
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
@@ -61,6 +62,12 @@ async def test_one_is_taken_up_where_it_was_held_and_its_last_answer_is_all_that
     assert house.worker("shop").session == house.agent.links["shop"].worker.session == "aaaa-old"
     told = [type(event.fact) for event in await house.history()]
     assert told == [Hired, Focused, CameOnline]
+
+
+async def test_a_workers_conversation_is_not_called_by_the_words_that_every_worker_gets(house: House) -> None:
+    first = " ".join(welcome("shop", "http://localhost:1", "/tmp/shop", "[Message from ").split())[:78]
+    house.agent.conversations = [replace(OLD, title=f"{first}…")]
+    assert [one.title for one in await house.hub.sessions()] == ["shop, hired here"]
 
 
 async def test_what_is_open_at_the_desk_is_not_doubled_silently(house_of_three: House) -> None:

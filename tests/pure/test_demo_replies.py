@@ -2,16 +2,15 @@
 
 import struct
 import zlib
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from farhand.channels.files.channel import welcome
 from farhand.drivers.demo import replies, work
 from farhand.drivers.demo.panes import COLUMNS, DemoScreen
 from farhand.model.panes import PaneInput
+from farhand.model.welcome import welcome
 
 
 @pytest.mark.parametrize(
@@ -28,7 +27,7 @@ from farhand.model.panes import PaneInput
         ("fail the build if a test fails", ""),
         ("fix the login page", ""),
         ("streams", ""),
-        (welcome("shop", "http://localhost:1", Path("/tmp/shop")), "ready"),
+        (welcome("shop", "http://localhost:1", "/tmp/shop", "[Message from "), "ready"),
     ],
 )
 def test_the_first_word_says_what_is_wanted(text: str, expected: str) -> None:

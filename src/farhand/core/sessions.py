@@ -8,6 +8,7 @@ from farhand.model.history import HistoryPage
 from farhand.model.logger import get_logger
 from farhand.model.names import is_session_id
 from farhand.model.ports import Driver, KeepsSessions, SessionFound
+from farhand.model.welcome import welcomed
 from farhand.model.words import Seq, replace
 
 log = get_logger("sessions")
@@ -39,7 +40,7 @@ class AgentSessions:
         except Exception:
             log.exception("sessions not listed", backend=backend)
             return []
-        return [replace(one, backend=backend) for one in listed if is_session_id(one.id)]
+        return [replace(one, backend=backend, title=_title(one)) for one in listed if is_session_id(one.id)]
 
     async def one(self, backend: str, session: str, directory: str) -> SessionFound:
         """The one with that id, or whose id alone begins so."""
@@ -55,6 +56,12 @@ class AgentSessions:
         """The processes that have the conversation open at the desk, where its driver can tell."""
         driver = self._drivers[found.backend]
         return await driver.open_in(found.id) if found.open and isinstance(driver, KnowsDesk) else ()
+
+
+def _title(found: SessionFound) -> str:
+    """What it is called; not by the first words that every worker gets."""
+    worker = welcomed(found.title)
+    return f"{worker}, hired here" if worker else found.title
 
 
 def chosen(listed: list[SessionFound], session: str, backend: str) -> SessionFound:

@@ -7,11 +7,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from farhand.model.welcome import welcomed
+
 LONG_ANSWER = 14_000
 GREETINGS = {"hello", "hi", "hey", "hallo", "help", "start", "commands"}
 SHOWS = {"stream", "think", "tool", "ask", "choose", "image", "fail", "long", "slow", "plan", "questions", "diff"}
-# The first words that a worker gets: who it is, and how it finds the others.
-WELCOME = re.compile(r"You are \S+, a long-lived worker on this team\.")
 
 # What the demo objects to in a line that was added, and how much.
 DOUBTS = (
@@ -70,7 +70,7 @@ DRINKS = {
 
 def wanted(text: str) -> str:
     """Which show a message asks for: its first word, or none."""
-    if WELCOME.match(text):
+    if welcomed(text):
         return "ready"
     first = re.match(r"\W*([a-z]+)", text.lower())
     word = first.group(1) if first else ""
