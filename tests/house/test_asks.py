@@ -7,9 +7,10 @@ import pytest
 
 from farhand.channels.kit.ask_cards import settlement
 from farhand.model import errors
-from farhand.model.facts import AnswerDelivered, AskRaised, AskSettled, Said, TurnEnded
-from farhand.model.ports import Settle
-from farhand.model.words import Choice, HowEnded, HowSettled
+from farhand.model.commands import Tune
+from farhand.model.facts import AnswerDelivered, AskRaised, AskSettled, Said, Tuned, TurnEnded
+from farhand.model.ports import Change, Settle
+from farhand.model.words import AskKind, Choice, HowEnded, HowSettled, Mode
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
@@ -35,6 +36,47 @@ async def test_first_answer_wins(house: House) -> None:
         await house.answer("a", "no", via="web")
     told = [errand for _, errand in house.agent.performed if isinstance(errand, Settle)]
     assert [errand.ask.settled for errand in told] == [settled]
+
+
+async def test_a_change_waits_until_its_question_is_answered(house: House) -> None:
+    await house.hire()
+    house.agent.plays(ASK)
+    await house.say("clean up")
+    await house.event(AskRaised)
+    await house.send(Tune(id=house.id(), worker="ann", mode=Mode.PLAN))
+    await house.answer("a", "yes")
+    assert (await house.fact(Tuned)).mode is Mode.PLAN
+    performed = [type(errand) for _, errand in house.agent.performed]
+    assert performed.index(Settle) < performed.index(Change)
+
+
+@pytest.mark.parametrize(("choice", "mode"), [("ask", Mode.DEFAULT), ("free", Mode.AUTO_EDIT), ("no", Mode.PLAN)])
+async def test_a_plan_that_is_gone_ahead_with_ends_the_planning(house: House, choice: str, mode: Mode) -> None:
+    await house.hire(mode=Mode.PLAN)
+    choices = (
+        Choice(id="ask", label="Go ahead, ask", mode=Mode.DEFAULT),
+        Choice(id="free", label="Go ahead, edit freely", mode=Mode.AUTO_EDIT),
+        Choice(id="no", label="Keep planning", allows=False),
+    )
+    house.agent.plays(AskRaised(ask="a", question="Go ahead?", choices=choices, about=AskKind.PLAN))
+    await house.say("plan it")
+    await house.event(AskRaised)
+    await house.answer("a", choice)
+    await house.event(AnswerDelivered)
+    assert house.worker().mode is mode
+    assert await house.node.journal.load() == house.hub.present
+
+
+async def test_a_change_that_waited_is_made_after_the_mode_that_the_answer_brings(house: House) -> None:
+    await house.hire(mode=Mode.PLAN)
+    choices = (Choice(id="go", label="Go ahead", mode=Mode.DEFAULT), Choice(id="no", label="No", allows=False))
+    house.agent.plays(AskRaised(ask="a", question="Go ahead?", choices=choices, about=AskKind.PLAN))
+    await house.say("plan it")
+    await house.event(AskRaised)
+    await house.send(Tune(id=house.id(), worker="ann", model="opus"))
+    await house.answer("a", "go")
+    await house.fact(Tuned, lambda event: event.fact == Tuned(model="opus"))
+    assert (house.worker().mode, house.worker().model) == (Mode.DEFAULT, "opus")
 
 
 async def test_two_answers_at_the_same_moment_are_one(house: House) -> None:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from farhand.drivers.claude.asks import plan_choices as claude_plan_choices
+from farhand.drivers.gemini.asks import PLAN_CHOICES as GEMINI_PLAN_CHOICES
 from farhand.model.answers import Answered, OutOfRange, is_like_an_answer, read_answer
 from farhand.model.present import Ask
 from farhand.model.words import AskKind, Choice
@@ -15,6 +17,11 @@ PLAN = (
     Choice(id="auto", label="Yes, and auto-accept edits"),
     Choice(id="manual", label="Yes, ask me each time"),
     Choice(id="no", label="No, keep planning", allows=False),
+)
+PLAN_OF_OURS = (
+    Choice(id="ask", label="Go ahead, ask before edits"),
+    Choice(id="free", label="Go ahead, edit freely", scope="Every edit without a question."),
+    Choice(id="no", label="Keep planning", allows=False, words=True),
 )
 WIDE = (Choice(id="all", label="Yes, always"), Choice(id="no", label="No", allows=False))
 WIDER = (
@@ -63,6 +70,27 @@ def test_what_might_mean_something_else_is_no_answer(text: str) -> None:
 def test_advice_behind_a_number_allows_only_where_it_is_meant_for_the_question() -> None:
     assert read_answer("1 but quickly", ask(PERMISSION)) is None
     assert read_answer("1 but quickly", ask(PERMISSION), addressed=True) == Answered(choice="once", note="but quickly")
+
+
+@pytest.mark.parametrize("choices", [claude_plan_choices(), GEMINI_PLAN_CHOICES, PLAN_OF_OURS[:1] + PLAN_OF_OURS[2:]])
+def test_a_yes_to_a_plan_lets_the_agent_ask_before_it_edits(choices: tuple[Choice, ...]) -> None:
+    for said in ("yes", "go ahead", "ja"):
+        assert read_answer(said, ask(choices, AskKind.PLAN)) == Answered(choice=choices[0].id)
+
+
+def test_what_allows_more_than_this_once_is_never_a_bare_yes_whatever_its_label() -> None:
+    assert read_answer("yes", ask(PLAN_OF_OURS, AskKind.PLAN)) is None
+
+
+@pytest.mark.parametrize("said", ["1 and 3", "1, 3", "1 & 3", "1 3", "1 und 3", "Tea and milk tea", "Tea, 3", "1 和 3"])
+def test_several_are_chosen_as_people_say_it(said: str) -> None:
+    assert read_answer(said, ask(DRINKS, AskKind.CHOICE, several=True)) == Answered(choice="t,mt")
+    assert not isinstance(read_answer(said, ask(DRINKS, AskKind.CHOICE)), Answered)
+
+
+@pytest.mark.parametrize("said", ["1 and 9", "Tea and biscuits", "1 and then sleep", "and"])
+def test_what_names_something_else_beside_the_choices_chooses_none(said: str) -> None:
+    assert read_answer(said, ask(DRINKS, AskKind.CHOICE, several=True)) is None
 
 
 def test_a_bare_yes_is_never_the_wider_one() -> None:

@@ -7,7 +7,7 @@ from farhand.core.sprint_moves import NODE, is_free
 from farhand.model import facts
 from farhand.model.facts import Draft, Fact
 from farhand.model.ports import Deliver, NotTaken, Outcome, Stop, Taken
-from farhand.model.present import Present, Worker
+from farhand.model.present import Ask, Present, Worker
 from farhand.model.words import HowEnded, WorkerName
 
 _AGENT_WENT = "The agent went while the message was on its way to it."
@@ -26,9 +26,21 @@ def begun(worker: Worker, message: str) -> list[Draft]:
 
 
 def settled(worker: Worker, ask: str, problem: str) -> list[Draft]:
-    """That the answer was brought or why not, unless it was told already that it cannot be."""
+    """That the answer was brought or why not, unless it was told already that it cannot be; and its new mode."""
     delivered = facts.AnswerDelivered(ask=ask, problem=problem)
-    return [Draft(worker=worker.name, turn=one.turn, fact=delivered) for one in worker.asks if one.id == ask]
+    found = [one for one in worker.asks if one.id == ask]
+    changed = [draft for one in found for draft in _mode_after(worker, one)] if not problem else []
+    return [*(Draft(worker=worker.name, turn=one.turn, fact=delivered) for one in found), *changed]
+
+
+def _mode_after(worker: Worker, ask: Ask) -> list[Draft]:
+    """That the worker works in another mode after this answer; a change that waited for the answer is still wanted."""
+    made = ask.settled.choice if ask.settled else ""
+    mode = next((choice.mode for choice in ask.choices if choice.id == made), None)
+    if mode in (None, worker.mode):
+        return []
+    wanted = (worker.tuning,) if worker.tuning else ()
+    return [Draft(worker=worker.name, turn=ask.turn, fact=fact) for fact in (facts.Tuned(mode=mode), *wanted)]
 
 
 def stopped(worker: Worker, step: Stop, problem: str) -> list[Draft]:

@@ -44,7 +44,8 @@ def next_step(worker: Worker, can: Can, declined: Collection[MessageId] = ()) ->
     for ask in worker.asks:
         if ask.settled is not None:
             return Settle(ask=ask)
-    if worker.tuning is not None:
+    # While it asks, keys that change its mode would answer the dialog on its screen.
+    if worker.tuning is not None and all(ask.settled is not None for ask in worker.asks):
         return worker.tuning
     if turn is None and worker.queue and worker.resumes_at is None:
         return Begin(message=worker.queue[0])

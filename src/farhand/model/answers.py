@@ -10,6 +10,10 @@ from farhand.model.words import AskKind, Choice, Word
 
 _WORD_ENDS = " \t\n.,;:!?…-–—"
 _NUMBERS = re.compile(r"([0-9]{1,3}(?:\s*,\s*[0-9]{1,3})*)(?=[\s.,;:!)]|$)[.):]?\s*(.*)", re.DOTALL)
+# What stands between several choices.
+_BETWEEN = re.compile(
+    r"\s*[,;&+]\s*(?:(?:and|und)\s+)?|\s+(?:and|und|et|y|e|och|en|и|と)\s+|\s*(?:和|、)\s*", re.IGNORECASE
+)
 YES = frozenset(
     "yes y yeah yep yup ok okay sure allow approve approved proceed 👍 ✅ "
     "ja jo oui sí si sim sì da tak tamam evet はい 是 好 예 네 да".split()
@@ -49,6 +53,8 @@ def read_answer(text: str, ask: Ask, *, addressed: bool = False) -> ReadAnswer:
     `addressed`: it is certainly meant for this question (a reply to it, or typed at its prompt). Then words behind a
     number are advice; else a number with words behind it only ever refuses."""
     text = text.strip()
+    if ask.several and (several := _several(text, ask)):
+        return Answered(choice=several)
     if found := _NUMBERS.fullmatch(text):
         return _by_number(found, ask, addressed=addressed)
     plain = _plain(text)
@@ -94,13 +100,22 @@ def _by_number(found: re.Match[str], ask: Ask, *, addressed: bool) -> ReadAnswer
 
 
 def _by_label(plain: str, ask: Ask) -> str:
-    """The choice with that label or id; several with commas between them where several may be made."""
-    if one := _one_by_label(plain, ask):
-        return one.id
-    if ask.several and "," in plain:
-        made = [_one_by_label(part.strip(), ask) for part in plain.split(",")]
-        return ",".join(choice.id for choice in made if choice) if all(made) else ""
-    return ""
+    """The choice with that label or id."""
+    one = _one_by_label(plain, ask)
+    return one.id if one else ""
+
+
+def _several(text: str, ask: Ask) -> str:
+    """The choices that are named one after the other, each by number or label; empty where one of them is none."""
+    plain = _plain(text)
+    parts = plain.split() if re.fullmatch(r"[0-9]+(\s+[0-9]+)+", plain) else _BETWEEN.split(plain)
+    made = [_one_by_number(part, ask) or _one_by_label(part, ask) for part in parts]
+    return ",".join(dict.fromkeys(one.id for one in made if one)) if len(parts) > 1 and all(made) else ""
+
+
+def _one_by_number(plain: str, ask: Ask) -> Choice | None:
+    number = int(plain) if re.fullmatch(r"[0-9]{1,3}", plain) else 0
+    return ask.choices[number - 1] if 1 <= number <= len(ask.choices) else None
 
 
 def _one_by_label(plain: str, ask: Ask) -> Choice | None:
@@ -120,7 +135,7 @@ def _plain_yes(ask: Ask) -> Choice | None:
         return allowing[0] if len(allowing) == 1 and denial(ask) else None
     if len(allowing) == 1:
         return allowing[0]
-    once = [choice for choice in allowing if not _WIDER.search(choice.label)]
+    once = [choice for choice in allowing if not choice.scope and not _WIDER.search(choice.label)]
     return once[0] if once else None
 
 

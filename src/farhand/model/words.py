@@ -115,6 +115,8 @@ class Choice(Word):
     words: bool = False
     # All that it allows beyond this one time, and until when; shown whole beside the button.
     scope: str = ""
+    # The mode that the agent works in afterwards; None where it stays in its own.
+    mode: Mode | None = None
 
 
 class Attachment(Word):

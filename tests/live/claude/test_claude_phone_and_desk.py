@@ -112,7 +112,7 @@ async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(cli_env: ClaudeEn
     await phone.manager.says("@pat zz-plan")
     ask = await phone.reads("pat has a plan")
     assert "2. Do another" in ask.text
-    await phone.manager.taps(ask, "Go ahead, ask before edits")
+    await phone.manager.taps(ask, "Go ahead, ask before each edit")
     await phone.manager.reads("on it", seconds=SECONDS)
 
 

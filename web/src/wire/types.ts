@@ -197,6 +197,7 @@ export interface Choice {
   readonly allows?: boolean; // true
   readonly words?: boolean; // false
   readonly scope?: string; // ""
+  readonly mode?: Mode | null; // null
 }
 
 export type ClientFrame = Opening | ViewFrame;

@@ -27,7 +27,7 @@ from farhand.drivers.wires.asks.build import (
 )
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.model.facts import AskRaised
-from farhand.model.words import AskKind, Choice, Word
+from farhand.model.words import AskKind, Choice, Mode, Word
 
 PATTERN: Final = "pattern"
 ACCEPT_EDITS: Final = "accept_edits"
@@ -86,7 +86,7 @@ def _wording(question: ClaudeQuestion, step: int) -> AskWording:
     whole = detail(question.tool, arguments)
     if question.tool == "ExitPlanMode":
         asked = PLAN_SHOWN if whole else NO_PLAN
-        return AskWording(about=AskKind.PLAN, question=asked, choices=_plan_choices(), whole=whole)
+        return AskWording(about=AskKind.PLAN, question=asked, choices=plan_choices(), whole=whole)
     action = action_of(question.tool, arguments)
     why = arguments.text("description")
     return permission(action, _permission_choices(question), whole, where=question.cwd, why=why)
@@ -96,11 +96,12 @@ def _questions(question: ClaudeQuestion) -> list[Fields]:
     return Fields(question.arguments).list("questions") if question.tool == "AskUserQuestion" else []
 
 
-def _plan_choices() -> tuple[Choice, ...]:
+def plan_choices() -> tuple[Choice, ...]:
+    """How a plan can be answered."""
     freely = f"Every edit in the folder without a question, {UNTIL_SESSION_ENDS}; commands still ask."
     return (
-        Choice(id=ALLOW, label="Go ahead, ask before edits"),
-        Choice(id=ACCEPT_EDITS, label="Go ahead, edit freely", scope=freely),
+        Choice(id=ALLOW, label="Go ahead, ask before each edit", mode=Mode.DEFAULT),
+        Choice(id=ACCEPT_EDITS, label="Go ahead, edit freely", scope=freely, mode=Mode.AUTO_EDIT),
         Choice(id=DENY, label="Keep planning", allows=False, words=True),
     )
 

@@ -28,7 +28,7 @@ from farhand.drivers.wires.text.tool_title import pretty_json
 from farhand.model import action as actions
 from farhand.model.action import Action, run
 from farhand.model.facts import AskRaised
-from farhand.model.words import AskKind, Choice, Word, replace
+from farhand.model.words import AskKind, Choice, Mode, Word, replace
 
 ACCEPT_EDITS: Final = "accept_edits"
 # How the dialog's options begin; others (an editor at the desk, leave for ever) are not for the phone.
@@ -38,11 +38,12 @@ PLAN_TITLE = "Ready to start implementation?"
 PLANS: Final = {ALLOW: "Yes, manually accept edits", ACCEPT_EDITS: "Yes, automatically accept edits"}
 FEEDBACK = "Type your feedback"
 PLAN_CHOICES = (
-    Choice(id=ALLOW, label="Go ahead, ask before edits"),
+    Choice(id=ALLOW, label="Go ahead, ask before each edit", mode=Mode.DEFAULT),
     Choice(
         id=ACCEPT_EDITS,
         label="Go ahead, edit freely",
         scope=f"Every edit of any file without a question, {UNTIL_SESSION_ENDS}; commands still ask.",
+        mode=Mode.AUTO_EDIT,
     ),
     Choice(id=DENY, label="Keep planning", allows=False, words=True),
 )
