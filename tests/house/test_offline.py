@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio
 import pytest
 
 from farhand.cli.conversation import TerminalConversation
@@ -14,10 +16,12 @@ from farhand.client.door import SocketHub
 from farhand.client.http import HttpHub
 from farhand.model.commands import Say
 from farhand.model.errors import Offline
-from farhand.model.facts import CameOnline, Event, Said, WentOffline
+from farhand.model.facts import CameOnline, Ended, Event, Said, WentOffline
 from farhand.model.ports import Hub
+from farhand.model.present import Worker
 from farhand.model.words import Sender
-from farhand.testing.house import House
+from farhand.testing.house import House, open_house
+from farhand.testing.scripted import ScriptedDriver, ScriptedLink
 
 pytestmark = pytest.mark.anyio
 ME = Sender(via="test")
@@ -103,3 +107,32 @@ async def test_one_that_died_and_is_started_again_takes_messages(house: House) -
     assert seen == [(False, False)]
     back = await house.fact(CameOnline, after=gone.seq)
     assert back.back
+
+
+async def test_one_that_is_let_go_before_it_could_start_is_not_told_to_wait_on_the_team(tmp_path: Path) -> None:
+    agent = SlowToFail()
+    async with open_house(tmp_path, agent) as house:
+        await house.hire(online=False)
+        await agent.opening.wait()
+        await house.end("ann")
+        agent.fails.set()
+        await house.event(Ended)
+        gone = [event.fact for event in await house.history() if isinstance(event.fact, WentOffline)]
+        assert [one.asked for one in gone] == [True]
+
+
+class SlowToFail(ScriptedDriver):
+    """An agent that cannot start, and takes its time to find out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opening, self.fails = anyio.Event(), anyio.Event()
+
+    @asynccontextmanager
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[ScriptedLink]:
+        """Fails when the test says so."""
+        self.opening.set()
+        await self.fails.wait()
+        self.refuses_to_open = "No such program."
+        async with super().open(worker, cursor) as link:
+            yield link

@@ -57,7 +57,8 @@ class WorkerTask:
         while True:
             changed = self._service.renewed()
             if self._offline_reason is not None:
-                await self._went_offline(self._offline_reason)
+                if not self._worker.ending:
+                    await self._went_offline(self._offline_reason)
                 self._offline_reason = None
             step = next_step(self._worker, self._driver.can)
             if isinstance(step, Leave):
