@@ -16,7 +16,7 @@ from farhand.sandbox.environment import child_environment
 from farhand.workdir.repository import find_repository
 from farhand.workdir.review_tools import LocalReviewTools
 from farhand.workdir.snapshots import Snapshots
-from farhand.workdir.sprint_tools import OUTPUT_BYTES, LocalSprintTools
+from farhand.workdir.sprint_tools import NO_AUTHOR, OUTPUT_BYTES, LocalSprintTools
 
 pytestmark = pytest.mark.anyio
 
@@ -133,3 +133,10 @@ def test_what_names_the_shared_folder_is_a_plain_file(shop: Path) -> None:
     os.mkfifo(shop / ".git" / "commondir")
     with pytest.raises(NoRepository):
         find_repository(shop)
+
+
+async def test_git_without_an_author_is_told_in_one_plain_sentence(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop")
+    (tmp_path / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
+    (shop / "a.txt").write_text("changed\n")
+    assert await tools(tmp_path).commit(worker_in(shop), "a task", "Task: 1") == ("", NO_AUTHOR)

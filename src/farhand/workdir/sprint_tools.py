@@ -22,6 +22,7 @@ OUTPUT_BYTES = 64 * 1024
 LISTING_BYTES = 32 * 1024 * 1024
 SUBJECT_CHARACTERS = 72
 PROBLEM_CHARACTERS = 200
+NO_AUTHOR = "git does not know in whose name. At the desk: git config --global user.name and user.email"
 # Neither the repository's hooks nor a file monitor, and no git inside of submodules.
 RUNS_NOTHING = (
     *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "diff.ignoreSubmodules=all"),
@@ -78,7 +79,7 @@ class LocalSprintTools:
         for words in (("add", "--all", "--", ".", *left_out), ("commit", "--quiet", "-m", title, "-m", trailer)):
             done, said = await self._git(directory, *words)
             if not done:
-                return " ".join(said.split())[:PROBLEM_CHARACTERS] or f"git {words[0]} failed"
+                return _problem(said) or f"git {words[0]} failed"
         return ""
 
     async def _submodules(self, directory: str) -> list[str]:
@@ -90,6 +91,13 @@ class LocalSprintTools:
     async def _git(self, directory: str, *words: str, most: int = OUTPUT_BYTES) -> tuple[bool, str]:
         running = running_group(["git", *RUNS_NOTHING, *words], directory, self._environment)
         return await _outcome(running, words[-1], GIT_SECONDS, most)
+
+
+def _problem(said: str) -> str:
+    """What git complains of, on one line; in plain words where its own are a lecture."""
+    if "Please tell me who you are" in said:
+        return NO_AUTHOR
+    return " ".join(said.split())[:PROBLEM_CHARACTERS]
 
 
 async def _outcome(
