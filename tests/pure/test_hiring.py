@@ -156,8 +156,8 @@ def test_where_nobody_may_act_unasked_it_is_refused_with_the_reason() -> None:
 @pytest.mark.parametrize(
     ("mode", "says"),
     [
-        (Mode.YOLO, "Mode yolo: 1bob acts without asking, in /srv. To change it: /tune 1bob mode=default"),
-        (Mode.DEFAULT, "Mode default: 1bob asks before it acts, in /srv. To change it: /tune 1bob mode=auto_edit"),
+        (Mode.YOLO, "Mode yolo: 1bob acts without asking, in /srv. To change it: /mode 1bob default"),
+        (Mode.DEFAULT, "Mode default: 1bob asks before it acts, in /srv. To change it: /mode 1bob auto_edit"),
     ],
 )
 def test_a_hiring_says_its_mode_its_folder_and_how_to_change_them(mode: Mode, says: str) -> None:

@@ -184,8 +184,7 @@ def hired_how(worker: str, fact: Hired) -> str:
         return f"{worker} sits at its own desk, in {fact.directory}: what it may do unasked is decided there."
     other = Mode.AUTO_EDIT if fact.mode is Mode.DEFAULT else Mode.DEFAULT
     return (
-        f"Mode {fact.mode}: {worker} {_UNASKED[fact.mode]}, in {fact.directory}. "
-        f"To change it: /tune {worker} mode={other}"
+        f"Mode {fact.mode}: {worker} {_UNASKED[fact.mode]}, in {fact.directory}. To change it: /mode {worker} {other}"
     )
 
 
