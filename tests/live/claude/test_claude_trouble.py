@@ -81,3 +81,10 @@ async def test_without_a_terminal_a_strange_command_is_for_the_model(cli_env: Cl
     cli_env.model.script.conversation("/zed", say("I know no zed."))
     async with in_trouble(cli_env, bot, lambda: None) as trouble:
         await trouble.does_not_know("claude/headless", "/zed hi", "I know no zed.")
+
+
+async def test_a_panel_of_its_own_is_read_and_closed_and_told_once(cli_env: ClaudeEnv, bot: FakeBot) -> None:
+    async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.does_not_know("claude/tmux", "/status", "(read off the screen)")
+        chat = await trouble.manager.sees(bool)
+        assert [one.text for one in chat if "waits in a dialog" in one.text or "▔▔" in one.text] == []

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from farhand.drivers.claude.launch import MANIFEST
+from farhand.drivers.claude.tmux.keyboard import mode_shown
 from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, read_box, takes_escape
+from farhand.drivers.wires.tmux.screen import last_words
 
 RECORDINGS = Path(__file__).parent / "recordings"
 RULE = "─" * 40
@@ -95,3 +97,24 @@ def test_a_first_run_dialog_is_answered_by_keys_that_are_seen_to_work(name: str,
 )
 def test_escape_is_for_turns_and_dialogs(name: str, takes: bool) -> None:
     assert takes_escape((RECORDINGS / name).read_text("utf-8")) is takes
+
+
+@pytest.mark.parametrize(
+    ("footer", "mode"),
+    [
+        ("⏸ manual mode on", "default"),
+        ("⏵⏵ accept edits on (shift+tab to cycle)", "auto_edit"),
+        ("⏸ plan mode on (shift+tab to cycle)", "plan"),
+        ("⏵⏵ bypass permissions on (shift+tab to cycle)", "yolo"),
+        # It lies on the way from one of ours to the next: without a name it was taken for a screen that is drawn anew.
+        ("⏵⏵ auto mode on (shift+tab to cycle)", "auto"),
+        ("? for shortcuts", None),
+    ],
+)
+def test_every_mode_that_the_cycle_leads_through_has_a_name(footer: str, mode: str | None) -> None:
+    assert mode_shown(f"{RULE}\n❯ \n{RULE}\n\n  {footer}\n") == mode
+
+
+def test_what_only_draws_a_line_is_not_told() -> None:
+    screen = f"one\n{RULE}\n{'▔' * 20} · /effort\n  two ▄▀\n\n{'▄' * 9} {'▀' * 9}\n"
+    assert last_words(screen) == "one\n · /effort\n  two ▄▀"

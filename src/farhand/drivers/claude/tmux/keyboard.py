@@ -56,10 +56,10 @@ class ClaudeKeyboard(Keyboard):
             await self.shows(lambda screen: read_box(screen) == "", _EMPTY_SECONDS)
             return True
 
-    async def in_dialog(self) -> bool:
-        """Whether the screen has no input box, and something on it waits for a key."""
+    async def in_dialog(self, *, known: bool = False) -> bool:
+        """Whether the screen has no input box, and something on it waits for a key, as is `known` or seen."""
         screen = await self.screen()
-        return read_box(screen) is None and is_dialog(plain(screen))
+        return read_box(screen) is None and (known or is_dialog(plain(screen)))
 
     async def described(self) -> str:
         """What stands on the screen, for a person who must decide what to do about it."""
@@ -67,11 +67,7 @@ class ClaudeKeyboard(Keyboard):
 
     async def set_mode(self, mode: Mode) -> Outcome:
         """Cycles through the modes until the footer names the wanted one."""
-
-        def shown(screen: str) -> str | None:
-            return next((name for name, one in MANIFEST["modes"].items() if footer_says(screen, one["footer"])), None)
-
-        return await self.switch(mode, shown, lambda _: "BTab")
+        return await self.switch(mode, mode_shown, lambda _: "BTab")
 
     async def through_dialogs(self) -> str | None:
         """Answers first-run dialogs until the input box is there, or a dialog that nobody knows: a person must see it.
@@ -92,3 +88,9 @@ class ClaudeKeyboard(Keyboard):
                 patience = _DIALOG_SECONDS if key == "Enter" else _KEY_SECONDS
             return None
         return last_words(await self.screen())
+
+
+def mode_shown(screen: str) -> str | None:
+    """The mode that the footer names, the CLI's own ones among them; None while it names none."""
+    footers = {name: one["footer"] for name, one in MANIFEST["modes"].items()} | MANIFEST["other_modes"]
+    return next((name for name, footer in footers.items() if footer_says(screen, footer)), None)

@@ -225,9 +225,13 @@ class ClaudeCli:
         if self._asks or self._asks.dialog_noted or (what == "start" and self.running):
             # A dialog of a turn may be drawn before its hook has asked; the session's status tells of it if none does.
             return []
+        if self.state.prompt.startswith(COMMAND_PROMPT):
+            # The panel of a command: it is read off the screen and closed.
+            return []
         try:
-            waits = self._status.status == "waiting" if what == "dialog" else await self.keyboard.in_dialog()
-            if not waits:
+            # A panel that was just closed is still in the status for a moment: the box is back on the screen.
+            waiting = what != "dialog" or self._status.status == "waiting"
+            if not waiting or not await self.keyboard.in_dialog(known=what == "dialog"):
                 return []
             self._asks.dialog_noted = True
             return [Heard(fact=Noted(text=f"{IN_A_DIALOG} {await self.keyboard.described()}"))]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
 _COLOUR = re.compile(r"\x1b\[([0-9;]*)m")
-_RULES = frozenset("▄▀─━ ")
+_RULE = re.compile("[▔▄▀─━]{4,}")
 _HEAD = 12
 
 
@@ -41,8 +41,8 @@ def begins(box: str, text: str) -> bool:
 
 def last_words(screen: str, lines: int = 12) -> str:
     """The end of the screen, for a person who wants to know what happened; what only draws a line is left out."""
-    shown = [line.rstrip() for line in plain(screen).splitlines() if line.strip()]
-    return "\n".join([line for line in shown if not set(line) <= _RULES][-lines:])
+    shown = [_RULE.sub("", line).rstrip() for line in plain(screen).splitlines()]
+    return "\n".join([line for line in shown if line.strip()][-lines:])
 
 
 def newest_block(lines: Iterable[str], mark: str) -> str:
