@@ -31,6 +31,8 @@ class RestartPolicy:
         self._was_online = worker.online or bool(worker.session)
         # Whether it went a moment ago, and is started again.
         self._returns = False
+        # When the end of a turn told of it last.
+        self._turn_lost_at: float | None = None
 
     def ended(self, problem: BaseException | None, now: float) -> None:
         """The agent ended, or did not start: decides whether it is started again."""
@@ -60,7 +62,7 @@ class RestartPolicy:
 
     def took_a_message(self) -> None:
         """The agent works: what was told before is over."""
-        self._incident, self._tried = "", 0
+        self._incident, self._tried, self._turn_lost_at = "", 0, None
 
     def came_online(self, worker: Worker, focus: WorkerName) -> facts.CameOnline:
         """The fact that tells of an agent that has started, in one incident with its end."""
@@ -77,6 +79,7 @@ class RestartPolicy:
     def went_offline(self, worker: Worker, why: str, now: float) -> facts.WentOffline:
         """The fact that tells of an agent that is gone: what one cause brings has one name."""
         self._returns = not self.needs_relaunch
+        self._turn_lost_at = now if worker.turn is not None else self._turn_lost_at
         if self._returns:
             return facts.WentOffline(why=why, final=False)
         again = bool(self._incident) and now - self._incident_at < INCIDENT_SECONDS
@@ -86,6 +89,6 @@ class RestartPolicy:
             why=why,
             incident=self._incident,
             again=again,
-            in_turn=worker.turn is not None,
+            in_turn=self._turn_lost_at is not None and now - self._turn_lost_at < RESTARTS_WITHIN_SECONDS,
             starting=0 if self._was_online else worker.since,
         )
