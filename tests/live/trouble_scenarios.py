@@ -17,6 +17,11 @@ from farhand.testing.cli_env import CliEnv
 from farhand.testing.house import House
 from farhand.testing.telegram import FakeBot, Person, ShownMessage
 
+# What the progress message says of a CLI that tries again without a word.
+NOTHING_HEARD = "Nothing heard from it for"
+# A minute of silence is long for a test.
+SILENCE_SECONDS = 3.0
+
 
 class Trouble:
     """A node with a phone, whose agent's CLI cannot work."""

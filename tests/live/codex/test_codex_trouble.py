@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.live.trouble_scenarios import in_trouble, without_program, written
+from tests.live.trouble_scenarios import NOTHING_HEARD, SILENCE_SECONDS, in_trouble, without_program, written
 
+from farhand.channels.kit import turn_cards
 from farhand.model.start_problems import WAITS_FOR_NETWORK
 from farhand.testing.codex_env import CodexEnv, codex_settings
 from farhand.testing.models.responses import limited
@@ -33,14 +34,15 @@ async def test_a_key_that_is_refused(cli_env: CodexEnv, bot: FakeBot, kind: str)
         await trouble.fails(kind, "zz-key", REFUSED)
 
 
-@pytest.mark.parametrize(("kind", "words"), [("codex/tmux", ()), ("codex/headless", (WAITS_FOR_NETWORK,))])
+@pytest.mark.parametrize(("kind", "words"), [("codex/tmux", NOTHING_HEARD), ("codex/headless", WAITS_FOR_NETWORK)])
 async def test_a_network_that_is_away_is_waited_for_until_somebody_stops_that(
-    cli_env: CodexEnv, bot: FakeBot, kind: str, words: tuple[str, ...]
+    cli_env: CodexEnv, bot: FakeBot, monkeypatch: pytest.MonkeyPatch, kind: str, words: str
 ) -> None:
+    monkeypatch.setattr(turn_cards, "SILENCE_SECONDS", SILENCE_SECONDS)
     # Nobody listens there.
     cut_off = codex_settings("http://127.0.0.1:9")
     async with in_trouble(cli_env, bot, lambda: cli_env.settings.write_text(cut_off)) as trouble:
-        await trouble.waits(kind, "zz-network", *words)
+        await trouble.waits(kind, "zz-network", words)
 
 
 @IN_BOTH

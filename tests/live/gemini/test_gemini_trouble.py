@@ -6,8 +6,9 @@ import json
 import shutil
 
 import pytest
-from tests.live.trouble_scenarios import in_trouble, without_program, written
+from tests.live.trouble_scenarios import NOTHING_HEARD, SILENCE_SECONDS, in_trouble, without_program, written
 
+from farhand.channels.kit import turn_cards
 from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.models.gemini import exhausted, refuses, says
 from farhand.testing.telegram import FakeBot
@@ -43,12 +44,13 @@ async def test_a_key_that_is_refused(cli_env: GeminiEnv, bot: FakeBot, kind: str
 
 @IN_BOTH
 async def test_a_network_that_is_away_is_tried_again_until_somebody_stops_that(
-    cli_env: GeminiEnv, bot: FakeBot, kind: str
+    cli_env: GeminiEnv, bot: FakeBot, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
+    monkeypatch.setattr(turn_cards, "SILENCE_SECONDS", SILENCE_SECONDS)
     # Nobody listens there.
     cut_off = {"GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9"}
     async with in_trouble(cli_env, bot, lambda: cli_env.environment.update(cut_off)) as trouble:
-        await trouble.waits(kind, "zz-network")
+        await trouble.waits(kind, "zz-network", NOTHING_HEARD)
 
 
 @IN_BOTH
