@@ -62,7 +62,7 @@ async def test_a_mode_that_is_not_among_them_is_refused_after_one_round(tmux: Tm
     keyboard = Keyboard(tmux, await late_cli(tmux, short_folder), BOX, lambda _: False)
     refused = await keyboard.switch(Mode.YOLO, shown, lambda _: "BTab")
     assert isinstance(refused, NotTaken)
-    assert refused.why == "This session has no mode 'yolo'; hire a worker in it, or relaunch."
+    assert refused.why == "This session cannot change to it; a new worker can: /hire <name> --mode yolo"
     assert shown(await keyboard.screen()) == "default"
 
 

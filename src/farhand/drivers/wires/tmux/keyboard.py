@@ -128,7 +128,7 @@ class Keyboard:
                 passed.add(now)
                 await self._tmux.press(self._pane, key(screen))
                 await self.shows(lambda screen, before=now: shown(screen) not in (None, before), seconds)  # type: ignore[misc]
-        return NotTaken(why=f"This session has no mode '{mode.value}'; hire a worker in it, or relaunch.")
+        return NotTaken(why=f"This session cannot change to it; a new worker can: /hire <name> --mode {mode.value}")
 
     async def shows(self, true: Callable[[str], bool], seconds: float, look_seconds: float = 0.05) -> bool:
         """Polls the screen until the predicate holds, or the time-out."""
