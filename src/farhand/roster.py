@@ -43,8 +43,8 @@ def drivers(settings: Settings) -> dict[str, Driver]:
     return drivers_by_kind(everyone)
 
 
-def driver_context(settings: Settings) -> DriverContext:
-    """What drivers are built from."""
+def driver_context(settings: Settings, owner: int | None = None) -> DriverContext:
+    """What drivers are built from; held agents end with their owner, where there is one (see LocalHolders)."""
     from farhand.config import run_as
     from farhand.sandbox.environment import child_environment
     from farhand.sandbox.holders import LocalHolders
@@ -62,6 +62,7 @@ def driver_context(settings: Settings) -> DriverContext:
             variables=lambda name: held_variables(name, node_key(settings)),
             user=None if user is None else (user.uid, user.gid, user.groups),
             sandbox=sandboxes,
+            owner=owner,
         ),
         tmux_host=tmux_host(settings, child({}), sandboxes),
         python=run_as.interpreter(user),

@@ -189,6 +189,17 @@ signal.pause()
         wait_gone(grandchild)
 
 
+async def test_an_owned_one_ends_with_its_owner(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    holders = LocalHolders(tmp_path, owner=reader)
+    async with await holders.start("one", ["sleep", "600"], cwd=tmp_path, environment=dict(os.environ)) as held:
+        assert (await held.status()).alive
+        os.close(reader)
+        assert (await held.status()).alive
+        os.close(writer)
+        assert await held.wait_exit() == Exit(signal=signal.SIGTERM)
+
+
 async def test_end_asks_first_and_kills_after_the_grace(tmp_path: Path) -> None:
     stubborn = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('on', flush=True); signal.pause()"
     async with holding(tmp_path, python(stubborn)) as held:

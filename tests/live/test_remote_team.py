@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ import pytest
 from tests.conftest import PROGRAMS
 from tests.live.nodes import Home
 
+from farhand.testing.leftovers import nothing_new_runs, processes_of
 from farhand.testing.models.gemini import FakeGemini
 from farhand.testing.ports import lasting_port
 from farhand.testing.remote_targets import open_target
@@ -64,6 +66,13 @@ async def curl(port: int, path: str) -> str:
     order = ["curl", "-sS", "--noproxy", "*", f"http://localhost:{port}{path}"]
     done = await anyio.run_process(order, check=False)
     return done.stdout.decode()
+
+
+async def ready(port: int) -> None:
+    """Returns when something can be said."""
+    with anyio.fail_after(SAFETY_SECONDS):
+        while '"ready":true' not in await curl(port, "/status"):
+            continue
 
 
 async def until_history(port: int, wanted: list[dict[str, str]]) -> None:
@@ -147,3 +156,46 @@ async def test_flags_and_the_exit_code_are_the_agents_own(short_folder: Path) ->
             await person.sees("--port is a number")
             await person.type("remote")
             await person.sees("Which agent?")
+
+
+@pytest.mark.parametrize("agent", ["claude", "opencode", "demo"])
+async def test_a_killed_one_leaves_nothing_running(
+    short_folder: Path, tmux_server: tuple[str, ...], agent: str
+) -> None:
+    """Agents in a terminal of their own, and those that a holder keeps."""
+    if agent != "demo" and not (PROGRAMS / agent).exists():
+        pytest.skip("the agent CLIs are not installed: sh scripts/setup-tests.sh")
+    async with open_target("claude" if agent == "demo" else agent, short_folder, tmux_server, ROOT) as target:
+        own = {name: value for name, value in target.cli_env.environment.items() if name != "TERM"}
+        port = lasting_port()
+        async with place(short_folder, target.cli_env.project, **own) as person:
+            before = processes_of(short_folder)
+            await person.type("remote", "--port", str(port), "--", agent)
+            await ready(port)
+            started = processes_of(short_folder)
+            assert len(started) > len(before) + 1
+            [remote] = [pid for pid, words in started.items() if "farhand remote" in words and pid not in before]
+            os.kill(remote, signal.SIGKILL)
+            await person.sees("left with 137")
+            await nothing_new_runs(short_folder, before)
+            # The terminal is the shell's again.
+            await person.press("echo still here", "Enter")
+            await person.sees("\nstill here")
+
+
+async def test_a_closed_terminal_ends_the_agent_even_where_its_files_are_gone(
+    short_folder: Path, tmux_server: tuple[str, ...]
+) -> None:
+    if not (PROGRAMS / "claude").exists():
+        pytest.skip("the agent CLIs are not installed: sh scripts/setup-tests.sh")
+    async with open_target("claude", short_folder, tmux_server, ROOT) as target:
+        own = {name: value for name, value in target.cli_env.environment.items() if name != "TERM"}
+        port = lasting_port()
+        before = processes_of(short_folder)
+        async with place(short_folder, target.cli_env.project, **own) as person:
+            await person.type("remote", "--port", str(port), "--", "claude")
+            await ready(port)
+            # As whoever tidies up a folder of temporary files does.
+            for socket in short_folder.glob("farhand-remote-*/tmux"):
+                socket.unlink()
+        await nothing_new_runs(short_folder, before)

@@ -6,8 +6,8 @@ import argparse
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -69,21 +69,33 @@ class RemotePlace:
 
 @asynccontextmanager
 async def private_place(arguments: tuple[str, ...], environ: Mapping[str, str]) -> AsyncIterator[RemotePlace]:
-    """A node of this terminal alone: nobody else is on its team, and nothing is left of it."""
+    """A node of this terminal alone: nobody else is on its team, and nothing is left of it, however it ends."""
     folder = Path(tempfile.mkdtemp(prefix="farhand-remote-"))
     server = own_server(folder)
     settings = private_settings(folder / NODE, environ)
     try:
-        context = private_context(settings, server, arguments)
-        drivers = roster.drivers_by_kind(roster.build_drivers(context))
-        async with node(settings, drivers, lambda _: []) as running:
-            tmux = context.tmux_host.tmux
-            await pass_through(tmux, environ)
-            yield RemotePlace(running.hub, tmux, NODE, drivers)
+        with _owner() as owner:
+            context = private_context(settings, server, arguments, owner)
+            drivers = roster.drivers_by_kind(roster.build_drivers(context))
+            async with node(settings, drivers, lambda _: []) as running:
+                tmux = context.tmux_host.tmux
+                await pass_through(tmux, environ)
+                yield RemotePlace(running.hub, tmux, NODE, drivers)
     finally:
         await end_server(server)
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+@contextmanager
+def _owner() -> Iterator[int]:
+    """A pipe's reading end that is at its end when this context is, or the process."""
+    reader, writer = os.pipe()
+    try:
+        yield reader
+    finally:
+        os.close(reader)
+        os.close(writer)
 
 
 @asynccontextmanager
@@ -117,20 +129,22 @@ def private_settings(folder: Path, environ: Mapping[str, str]) -> Settings:
     )
 
 
-def private_context(settings: Settings, server: tuple[str, ...], arguments: tuple[str, ...]) -> DriverContext:
+def private_context(
+    settings: Settings, server: tuple[str, ...], arguments: tuple[str, ...], owner: int
+) -> DriverContext:
     """What drivers are built from where a person starts an agent themselves: it has their variables, in a tmux of its
-    own, and what they wrote behind its name."""
+    own, and what they wrote behind its name; it ends with its owner."""
     settings.folder.mkdir(mode=0o700, parents=True)
     own = node_folder(os.environ.get("NODE_NAME") or DEFAULT_NODE, os.environ) / "acp"
     if own.is_dir():
         (settings.folder / "acp").symlink_to(own)
-    context, environment = roster.driver_context(settings), settings.environment
+    context, environment = roster.driver_context(settings, owner), settings.environment
     shape = os.get_terminal_size()
     size = Size(columns=shape.columns, rows=shape.lines)
     options = changed(context.tmux_host.options, arguments=arguments, size=size, sandboxes=None)
     return replace(
         context,
-        tmux_host=TmuxHost(options, Tmux(server, f"farhand-{NODE}", environment)),
+        tmux_host=TmuxHost(options, Tmux(server, f"farhand-{NODE}", environment, ends_with_us=True)),
         child=lambda added: {**environment, **added},
         sandboxes=None,
         trust_folder=home(os.environ) / FOLDER,

@@ -87,6 +87,9 @@ def begin(umask: int) -> tuple[Holder, Json]:
         raise
     life = child.life()
     holder = Holder(child, door, output, errors, install_signal_handlers())
+    if order.owned:
+        # A number of its own, since ours is about to be closed; the child has none of it.
+        holder.end_with(os.dup(0))
     write_whole("life", life)
     return holder, life
 

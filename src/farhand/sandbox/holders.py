@@ -59,6 +59,7 @@ class LocalHolders:
         variables: Callable[[str], Mapping[str, str]] = no_variables,
         user: HeldUser | None = None,
         sandbox: HeldSandbox | None = None,
+        owner: int | None = None,
     ) -> None:
         self._root = root
         self._python = python
@@ -68,6 +69,8 @@ class LocalHolders:
         # Whom children run as; the holder itself stays the node's own user.
         self._user = user
         self._sandbox = sandbox
+        # The reading end of a pipe: children end when the last of those who can write to it is gone.
+        self._owner = owner
 
     async def start(
         self, name: str, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str]
@@ -80,7 +83,14 @@ class LocalHolders:
         if self._sandbox is not None:
             argv, environment = await self._sandbox.wrap_held(name, argv, environment)
         variables = {**environment, **self._variables(name)}
-        order = {"argv": [*argv], "cwd": str(cwd), "env": variables, "err_limit": self._error_bytes, "user": self._user}
+        order = {
+            "argv": [*argv],
+            "cwd": str(cwd),
+            "env": variables,
+            "err_limit": self._error_bytes,
+            "user": self._user,
+            "owned": self._owner is not None,
+        }
         with closing(Folder(path)) as folder:
             folder.write_order(order)
         _raise_if_refused(await self._launch(path), argv[0], cwd)
@@ -130,7 +140,8 @@ class LocalHolders:
         """Runs the program, which forks, reports and lets go; its environment is empty, and so holds no secret."""
         command = [self._python, "-I", "-S", "-X", "utf8", str(PROGRAM), str(path)]
         try:
-            done = await anyio.run_process(command, stdin=subprocess.DEVNULL, check=False, env={}, cwd="/")
+            stdin = subprocess.DEVNULL if self._owner is None else self._owner
+            done = await anyio.run_process(command, stdin=stdin, check=False, env={}, cwd="/")
         except OSError as error:
             raise DriverError(f"The holder cannot be started with {self._python}: {error.strerror}.") from None
         if not done.stdout:

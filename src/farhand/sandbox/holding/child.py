@@ -42,6 +42,8 @@ class Order:
         self.env: dict[str, str] = env
         self.cwd = str(said.get("cwd", "/"))
         self.user = wanted_user(said.get("user"))
+        # Whether it ends with whoever started it: that one is gone when our standard input is at its end.
+        self.owned = said.get("owned") is True
         self.err_limit = max(2, limit) if isinstance(limit, int) else ERR_LIMIT
 
 

@@ -50,6 +50,15 @@ class Holder:
         self._drain(self._child.stderr, self._read_errors)
         self._child.reap()
 
+    def end_with(self, owner: int) -> None:
+        """Ends the child when that pipe is at its end: whoever held the other one is gone."""
+
+        def gone(_events: int) -> None:
+            self._poll.unwatch(owner)
+            self._end(LINGER_SECONDS)
+
+        self._poll.watch(owner, READ, gone)
+
     # --- the child
 
     def _on_signal(self, _events: int) -> None:

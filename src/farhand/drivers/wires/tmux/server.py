@@ -87,8 +87,12 @@ class Watch:
 class Tmux:
     """One tmux server, as a node uses it. The control client is opened when it is first needed, and again when lost."""
 
-    def __init__(self, server: Sequence[str], door: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, server: Sequence[str], door: str, environment: Mapping[str, str], *, ends_with_us: bool = False
+    ) -> None:
         self._server = tuple(server)
+        # Whether the whole server ends with our client, however that ends: else the agents live on.
+        self._ends_with_us = ends_with_us
         self._door = door
         self._environment = environment
         self._opening = anyio.Lock()
@@ -269,7 +273,8 @@ class Tmux:
 
     async def _settle_in(self, client: TmuxControl) -> None:
         # Not by `destroy-unattached`: tmux itself may crash of it when two clients leave at once.
-        alone = f"if-shell -F -t '={self._door}:' '#{{?session_attached,,1}}' 'kill-session -t ={self._door}'"
+        end = "kill-server" if self._ends_with_us else f"kill-session -t ={self._door}"
+        alone = f"if-shell -F -t '={self._door}:' '#{{?session_attached,,1}}' '{end}'"
         close = ("set-hook", "-t", f"={self._door}:", "client-detached", alone)
         _, said = await client.commands(close, ("display-message", "-p", "#{pid}"))
         client.server = int(said[0])
