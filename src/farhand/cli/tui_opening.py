@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
 
 import anyio
 
-from farhand.model.errors import FarhandError, NotReady
-from farhand.model.live_session import LiveSession, SessionMessage, SessionName, SessionStatus
-from farhand.remote.log import MemoryLog
+from farhand.model.errors import FarhandError
+from farhand.model.live_session import LiveSession, SessionMessage, SessionName
+from farhand.remote.no_session import NoSession
 from farhand.tui.desk import Completion, Desk, EarlierSessions
 
 OPENING = "A moment…"
@@ -28,35 +27,6 @@ class RunningDesk(Desk, Protocol):
         ...
 
 
-class NoSessionYet:
-    """The conversation that is shown until there is one: empty, and nothing can be said from outside."""
-
-    def __init__(self) -> None:
-        self.log = MemoryLog(time.time, SessionStatus(ready=True))
-
-    async def say(self, *_: object) -> SessionMessage:
-        """Not yet."""
-        raise NotReady(OPENING)
-
-    async def interrupt(self) -> bool:
-        """Nothing runs."""
-        return False
-
-    async def answer(self, ask: str, choice: str, note: str = "") -> None:
-        """Nobody asks."""
-
-    async def withdraw(self, message: int) -> bool:
-        """Nothing waits."""
-        del message
-        return False
-
-    async def raw(self, keys: str) -> None:
-        """Nobody is there."""
-
-    async def watch_screen(self, shown: Callable[[str], None]) -> None:
-        """There is none."""
-
-
 D = TypeVar("D", bound=RunningDesk)
 
 
@@ -71,7 +41,7 @@ class OpeningDesk(Generic[D]):
         self._desk: D | None = None
         self._shown = anyio.Event()
         self._opened = anyio.Event()
-        self._before: LiveSession = NoSessionYet()
+        self._before: LiveSession = NoSession(OPENING, ready=True)
         self._is_ready = False
 
     async def open(self) -> D:

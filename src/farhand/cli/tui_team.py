@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from farhand.cli.earlier_sessions import node_session_id, of_node
 from farhand.cli.tui_agent import file_completions, slash_completions
 from farhand.model import commands, facts, grammar, slash, wishes
 from farhand.model.answers import Answered, OutOfRange, read_answer
-from farhand.model.errors import BadInput, EventsGone, NodeError, NotAllowed, NotReady
+from farhand.model.errors import BadInput, EventsGone, NodeError, NotAllowed
 from farhand.model.facts import Event
 from farhand.model.live_session import LiveSession, Role, SessionMessage, SessionName
 from farhand.model.ports import Hub, SessionFound
@@ -31,6 +30,7 @@ from farhand.model.words import Sender, Usage, replace
 from farhand.remote.hub_session import HubSession
 from farhand.remote.keyless import refuse_orders
 from farhand.remote.log import MemoryLog
+from farhand.remote.no_session import NoSession
 from farhand.tui.desk import Completion, EarlierSessions
 
 SURFACE = slash.terminal()
@@ -42,42 +42,13 @@ EMPTY_TEAM = "Nobody is on the team. /hire <name> takes somebody on."
 WITHOUT_KEY = (Tell, InfoRequest, Listing, Wrong, commands.Focus, commands.Interrupt, commands.Halt)
 
 
-class NoWorker:
-    """The conversation that is shown while nobody is on the team: commands work, and nothing is said."""
-
-    def __init__(self) -> None:
-        self.log = MemoryLog(time.time)
-
-    async def say(self, *_: object) -> SessionMessage:
-        """Nobody is there."""
-        raise NotReady(EMPTY_TEAM)
-
-    async def interrupt(self) -> bool:
-        """Nothing runs."""
-        return False
-
-    async def answer(self, ask: str, choice: str, note: str = "") -> None:
-        """Nobody asks."""
-
-    async def withdraw(self, message: int) -> bool:
-        """Nothing waits."""
-        del message
-        return False
-
-    async def raw(self, keys: str) -> None:
-        """Nobody is there."""
-
-    async def watch_screen(self, shown: Callable[[str], None]) -> None:
-        """There is none."""
-
-
 class TeamDesk:
     """The workers of a node. `run` follows the hub until it is cancelled."""
 
     def __init__(self, hub: Hub, sender: Sender) -> None:
         self.leaving = anyio.Event()
         self.title = NOBODY
-        self.session: LiveSession = NoWorker()
+        self.session: LiveSession = NoSession(EMPTY_TEAM)
         self._hub, self._sender = hub, sender
         self._present = Present()
         self._last: Event | None = None
@@ -100,7 +71,7 @@ class TeamDesk:
     def set_ready(self, ready: bool) -> None:
         """The screen is there; whether a worker is, its own status says."""
         self._is_ready = ready
-        if isinstance(self.session, NoWorker):
+        if isinstance(self.session, NoSession):
             self.session.log.set_status(ready=ready)
 
     async def run(self) -> None:
@@ -142,7 +113,7 @@ class TeamDesk:
                 session.log.add(Role.NOTICE, told)
         if isinstance(event.fact, facts.TurnEnded | facts.AskRaised) and event.worker != self.title:
             self._unread[event.worker] = self._unread.get(event.worker, 0) + 1
-        if isinstance(event.fact, facts.Hired) and isinstance(self.session, NoWorker):
+        if isinstance(event.fact, facts.Hired) and isinstance(self.session, NoSession):
             await self.select(event.worker)
         if not isinstance(event.fact, facts.Said | facts.Thought):
             self._tell_changed()
@@ -301,7 +272,7 @@ class TeamDesk:
         shown = self._sessions.get(self.title)
         if shown is not None:
             return shown.log
-        return self.session.log if isinstance(self.session, NoWorker) else MemoryLog(time.time)
+        return self.session.log if isinstance(self.session, NoSession) else MemoryLog(time.time)
 
 
 def _doing(worker: Worker) -> str:

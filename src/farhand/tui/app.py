@@ -12,13 +12,13 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import TextSelected
-from textual.widgets import OptionList, Static, TextArea
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from farhand.model.errors import FarhandError
 from farhand.model.live_session import SessionChanges, SessionLog
 from farhand.tui.asks import AskSheet
-from farhand.tui.candidates import PromptCandidates
+from farhand.tui.composer import Composer
 from farhand.tui.desk import Desk, EarlierSessions
 from farhand.tui.look import DARK, LIGHT, STYLE
 from farhand.tui.prompt import PromptInput
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 WIDE = 100
 # After every change so many times as long as it took to show it.
 REST = 2
-PLACEHOLDER = "Type a message, / for commands, @ for files"
 # What the keys do while one chooses among earlier conversations, too; all others are the list's.
 WHILE_PICKING = frozenset(("leave", "other_look"))
 
@@ -93,10 +92,7 @@ class TerminalApp(App[None]):
             yield Transcript()
         yield AskSheet()
         yield Static(markup=False, id="queue")
-        yield PromptCandidates()
-        with Horizontal(id="line"):
-            yield Static("› ", markup=False, id="mark")
-            yield PromptInput(PLACEHOLDER)
+        yield Composer(self._desk.completions)
         yield Static(markup=False, id="status")
 
     def on_mount(self) -> None:
@@ -234,7 +230,6 @@ class TerminalApp(App[None]):
 
     @on(PromptInput.Sent)
     def _send(self, event: PromptInput.Sent) -> None:
-        self.query_one(PromptCandidates).hide()
         self._submit(event.text)
 
     @work(group="submit")
@@ -299,61 +294,6 @@ class TerminalApp(App[None]):
         except FarhandError as error:
             self.notify(plain(error.text), severity="warning", markup=False)
 
-    @on(TextArea.Changed, "#prompt")
-    def _typed(self) -> None:
-        candidates = self.query_one(PromptCandidates)
-        if candidates.is_search and self.prompt.text != self.prompt.put:
-            # The search goes on with what is typed.
-            candidates.offer_said(self.prompt.said, self.prompt.text)
-            self.prompt.completing = candidates.is_open
-            return
-        word, first = self.prompt.word()
-        typed = word[:1] in ("/", "@") and self.prompt.text != self.prompt.put
-        offered = self._desk.completions(word, first=first) if typed else []
-        candidates.offer(offered)
-        self.prompt.completing = bool(offered)
-
-    @on(PromptInput.Asked)
-    def _asked(self, event: PromptInput.Asked) -> None:
-        candidates = self.query_one(PromptCandidates)
-        if event.key == "ctrl+r":
-            candidates.offer_said(self.prompt.said, self.prompt.text)
-            self.prompt.completing = candidates.is_open
-        elif event.key in ("up", "down"):
-            candidates.move(-1 if event.key == "up" else 1)
-        elif event.key == "tab":
-            self._complete()
-        elif event.key == "enter":
-            self._take_or_send()
-        elif candidates.is_open:
-            candidates.hide()
-            self.prompt.completing = False
-        else:
-            self._stop()
-
-    def _take_or_send(self) -> None:
-        """Enter takes what was searched for, and completes what was begun; a command that wants no more is sent."""
-        candidates = self.query_one(PromptCandidates)
-        word, _ = self.prompt.word()
-        is_whole = word in (one.strip() for one in candidates.offered)
-        if candidates.is_open and not is_whole:
-            wants_more = candidates.is_search or word.startswith("@") or candidates.chosen.endswith(" ")
-            self._complete()
-            if wants_more:
-                return
-        self.prompt.send()
-
-    def _complete(self) -> None:
-        candidates = self.query_one(PromptCandidates)
-        if not candidates.is_open:
-            self.screen.focus_next()
-        elif candidates.is_search:
-            self.prompt.set_text(candidates.chosen)
-        else:
-            self.prompt.complete(candidates.chosen)
-        candidates.hide()
-        self.prompt.completing = False
-
     @on(OptionList.OptionSelected, "#team")
     def _chose_name(self, event: OptionList.OptionSelected) -> None:
         if event.option.id:
@@ -364,6 +304,7 @@ class TerminalApp(App[None]):
         await self._desk.select(name)
         self.prompt.focus()
 
+    @on(Composer.Escaped)
     @work(group="stop")
     async def _stop(self) -> None:
         if await self._desk.session.interrupt():

@@ -71,7 +71,8 @@ class PromptInput(TextArea):
         elif key == "enter" and self.completing:
             self.post_message(self.Asked(key))
         elif key == "enter":
-            self.send()
+            if text := self.take():
+                self.post_message(self.Sent(text))
         elif key in ("tab", "escape", "ctrl+r") or (self.completing and key in ("up", "down")):
             self.post_message(self.Asked(key))
         elif key == "up" and self.cursor_location[0] == 0:
@@ -82,13 +83,14 @@ class PromptInput(TextArea):
             return False
         return True
 
-    def send(self) -> None:
-        """Sends what stands there."""
+    def take(self) -> str:
+        """What stands there to be sent, and then no longer; nothing where nothing was written."""
         text = self.text
-        if text.strip():
-            self.remember(text)
-            self.clear()
-            self.post_message(self.Sent(text))
+        if not text.strip():
+            return ""
+        self.remember(text)
+        self.clear()
+        return text
 
     def _recall(self, step: int) -> None:
         place = min(max(self._place + step, 0), len(self._said))
