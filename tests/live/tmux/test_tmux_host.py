@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from farhand.drivers.wires.tmux import Tmux, host
+from farhand.drivers.wires.tmux import Tmux
 from farhand.drivers.wires.tmux.death import is_over
 from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
 from farhand.model.present import Worker
@@ -21,7 +21,7 @@ WRITES = 'trap "sleep 1; echo last > said; exit 0" HUP; echo > ready; while :; d
 STAYS = 'trap "" HUP TERM; echo > ready; while :; do sleep 0.05; done'
 
 
-async def started(tmux: Tmux, folder: Path, script: str) -> tuple[TmuxHost, Worker, int]:
+async def started(tmux: Tmux, folder: Path, script: str, grace_seconds: float = 60.0) -> tuple[TmuxHost, Worker, int]:
     """A host with one worker whose agent runs this script."""
     options = TmuxHostOptions(
         node="test",
@@ -30,6 +30,7 @@ async def started(tmux: Tmux, folder: Path, script: str) -> tuple[TmuxHost, Work
         socket=folder / "hooks",
         interpreter=sys.executable,
         hook_program=folder / "hook.py",
+        grace_seconds=grace_seconds,
     )
     opened, worker = TmuxHost(options, tmux), Worker(name="ann", since=1, backend="typist", directory=str(folder))
     pane = await opened.spawn(worker, ["sh", "-c", script], {})
@@ -50,10 +51,9 @@ async def test_an_ended_agent_has_written_its_last_word(tmux_server: tuple[str, 
 
 
 async def test_an_agent_that_does_not_end_with_its_terminal_is_killed(
-    tmux_server: tuple[str, ...], short_folder: Path, monkeypatch: pytest.MonkeyPatch
+    tmux_server: tuple[str, ...], short_folder: Path
 ) -> None:
-    monkeypatch.setattr(host, "GRACE_SECONDS", 0.2)
     async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as tmux:
-        opened, worker, pid = await started(tmux, short_folder, STAYS)
+        opened, worker, pid = await started(tmux, short_folder, STAYS, grace_seconds=0.2)
         await opened.end(worker)
         assert is_over(pid)

@@ -9,7 +9,7 @@ import pytest
 from tests.live.tmux.typed import BOX, read_box, shown, submitted, until
 from tests.spec.promises import promise
 
-from farhand.drivers.claude.tmux import keyboard as claude_keyboard
+from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.submit import BoxOptions, Doubtful, Occupied, Submitted, submit
 from farhand.model.ports import Outcome, Taken
@@ -126,11 +126,8 @@ async def test_a_text_that_stays_in_the_box_is_doubtful(tmux: Tmux, typist: Pane
 
 
 @promise("security.5")
-async def test_messages_at_once_into_one_pane_do_not_mix(
-    tmux: Tmux, typist: Pane, short_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(claude_keyboard, "BOX", BOX)
-    keyboard = claude_keyboard.ClaudeKeyboard(tmux, typist)
+async def test_messages_at_once_into_one_pane_do_not_mix(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
+    keyboard = ClaudeKeyboard(tmux, typist, BOX)
     messages = [f"{number} " + f"word{number}\n" * 300 + str(number) for number in range(6)]
     outcomes: list[Outcome] = []
 

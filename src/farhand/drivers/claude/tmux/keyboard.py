@@ -43,8 +43,8 @@ class Still:
 class ClaudeKeyboard(Keyboard):
     """The keyboard of one worker's pane, with the dialogs and modes of Claude Code."""
 
-    def __init__(self, tmux: Tmux, pane: Pane) -> None:
-        super().__init__(tmux, pane, BOX, is_command)
+    def __init__(self, tmux: Tmux, pane: Pane, box: BoxOptions = BOX) -> None:
+        super().__init__(tmux, pane, box, is_command)
 
     async def take_back(self) -> bool:
         """Empties the box if the text that was submitted last stands there again, and nothing else; whether it did."""

@@ -26,7 +26,6 @@ from farhand.model.worker_keys import KEY_VARIABLE
 
 log = get_logger("tmux")
 # So long an agent whose terminal is closed may write what it has not written yet.
-GRACE_SECONDS = 5.0
 
 
 class TmuxHostOptions(msgspec.Struct, frozen=True):
@@ -55,6 +54,8 @@ class TmuxHostOptions(msgspec.Struct, frozen=True):
     arguments: tuple[str, ...] = ()
     # The size of terminals, where somebody is before them from the beginning.
     size: Size | None = None
+    # So long an agent may go on writing after its terminal is gone.
+    grace_seconds: float = 5.0
 
 
 class HookCommand(msgspec.Struct, frozen=True):
@@ -234,7 +235,7 @@ class TmuxHost:
                 # Known from before its end: afterwards its number may be another's.
                 with watched(found.pid) as process:
                     await self.tmux.kill(found)
-                    await process.wait_or_kill(GRACE_SECONDS)
+                    await process.wait_or_kill(self.options.grace_seconds)
         except TmuxUnreachable as error:
             raise DriverError(str(error)) from error
         except TmuxGone:
