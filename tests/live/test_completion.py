@@ -39,6 +39,15 @@ def test_bash_offers_commands_their_flags_and_their_words() -> None:
     assert offered(["farhand", "status", "--env"]) == ["--env-file"]
 
 
+def test_bash_offers_what_a_flag_takes() -> None:
+    assert offered(["farhand", "hire", "ann", "--mode", "p"]) == ["plan"]
+    assert offered(["farhand", "hire", "ann", "--backend", "cl"]) == ["claude", "cline"]
+    assert offered(["farhand", "hire", "ann", "--adapter", "gem"]) == ["gemini"]
+    assert offered(["farhand", "restart", "--reach", ""]) == ["auto", "tailscale", "cloudflared", "none"]
+    # Whatever it is, a flag it is not.
+    assert offered(["farhand", "hire", "ann", "--model", ""]) == []
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_has_every_command(shell: str) -> None:
     told = script(shell)
@@ -89,6 +98,7 @@ def test_fish_offers_commands_their_flags_and_their_words() -> None:
         ("farhand rest", "restart"),
         ("farhand stop --keep", "--keep-workers"),
         ("farhand hook un", "uninstall"),
+        ("farhand hire ann --mode p", "plan"),
     ):
         ask = f"{script('fish')}\ncomplete -C '{typed}'\n"
         done = subprocess.run(["fish", "--no-config"], input=ask, capture_output=True, text=True, check=True)

@@ -162,6 +162,7 @@ async def test_the_demo_needs_nothing(home: Home) -> None:
     home.environment |= {"PORT": "0"}
     code, told = await farhand(home, "setup", "--demo", "--headless", "-n", "first")
     assert (code, "Node 'first' is running on port" in told) == (0, True), told
+    assert f"demo, mode default, in {home.folder}" in told
     assert (await farhand(home, "say", "--wait", "one two"))[0] == 0
     code, told = await farhand(home, "doctor", "--json")
     assert json.loads(told)["node"] == "first"

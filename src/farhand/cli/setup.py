@@ -100,6 +100,8 @@ class Setup:
         self._agent(clis)
         self._mode()
         self._directory()
+        agent, mode = self._values["FARHAND_HIRE_BACKEND"], self._values["FARHAND_HIRE_MODE"]
+        show(f"   {visible(agent)}, mode {mode}, in {visible(self._values['FARHAND_DIRECTORY'])}")
         self._reach()
         self._contact()
         self._write(chat)
