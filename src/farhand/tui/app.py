@@ -18,6 +18,7 @@ from textual.widgets.option_list import Option
 from farhand.model.errors import FarhandError
 from farhand.model.live_session import SessionChanges, SessionLog
 from farhand.tui.asks import AskSheet
+from farhand.tui.candidates import PromptCandidates
 from farhand.tui.composer import Composer
 from farhand.tui.desk import Desk, EarlierSessions
 from farhand.tui.look import DARK, LIGHT, STYLE
@@ -92,7 +93,9 @@ class TerminalApp(App[None]):
             yield Transcript()
         yield AskSheet()
         yield Static(markup=False, id="queue")
-        yield Composer(self._desk.completions)
+        candidates = PromptCandidates()
+        yield candidates
+        yield Composer(candidates, self._desk.completions)
         yield Static(markup=False, id="status")
 
     def on_mount(self) -> None:

@@ -1,4 +1,4 @@
-"""Where a message is written: the input, and above it what the word before the cursor may become."""
+"""Where a message is written: the input, with what is offered for the word before the cursor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
@@ -26,24 +26,22 @@ class Completions(Protocol):
         ...
 
 
-class Composer(Vertical):
-    """Offers completions and what was said before; whatever is sent comes out as `PromptInput.Sent`."""
+class Composer(Horizontal):
+    """Offers completions, and what was said before, in the list above it; what is sent is a `PromptInput.Sent`."""
 
     class Escaped(Message):
         """Escape was pressed where nothing was offered."""
 
-    def __init__(self, completions: Completions) -> None:
-        super().__init__(id="composer")
-        self._completions = completions
+    def __init__(self, candidates: PromptCandidates, completions: Completions) -> None:
+        super().__init__(id="line")
+        # Beside it and not in it: a box more would be laid out at every change of the screen.
+        self._candidates, self._completions = candidates, completions
         self.prompt = PromptInput(PLACEHOLDER)
-        self._candidates = PromptCandidates()
 
     def compose(self) -> ComposeResult:
-        """The list, and the line below it."""
-        yield self._candidates
-        with Horizontal(id="line"):
-            yield Static("› ", markup=False, id="mark")
-            yield self.prompt
+        """A mark, and the input."""
+        yield Static("› ", markup=False, id="mark")
+        yield self.prompt
 
     @on(PromptInput.Sent)
     def _sent(self) -> None:

@@ -70,7 +70,6 @@ Screen { background: $background; color: $foreground; layers: base over; }
 #queue { display: none; height: auto; max-height: 4; padding: 0 1; color: $text-muted; background: $surface; }
 #candidates { display: none; max-height: 7; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
 #candidates, #ask-choices { scrollbar-size-vertical: 1; scrollbar-background: $surface; scrollbar-color: $panel; }
-#composer { height: auto; }
 #line { height: auto; background: $surface; border-top: solid $panel; padding: 0 1; }
 #mark { width: 2; height: 1; color: $primary; }
 #prompt { height: auto; min-height: 1; max-height: 8; border: none; padding: 0; background: $surface; width: 1fr; }
