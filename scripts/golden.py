@@ -12,6 +12,7 @@ from farhand.model import facts
 from farhand.model.action import Action, ActionKind
 from farhand.model.attention import AttentionKind, AttentionSettings, QuietHours
 from farhand.model.facts import Draft, Event, Fact
+from farhand.model.phrases import phrase
 from farhand.model.sprint import HowSprintEnded
 from farhand.model.team_view import TeamView, fold
 from farhand.model.words import (
@@ -107,7 +108,8 @@ def ask(name: str, question: str) -> facts.AskRaised:
         action=Action(kind=ActionKind.RUN, target="git push origin main"),
         where="/home/ada/shop",
         why="The tests pass.",
-        risks=("It leaves this machine.",),
+        risks=("changes something elsewhere",),
+        risk_phrases=(phrase("risk_publishes"),),
         digest="d1",
         deadline_seconds=600.0,
     )
@@ -301,7 +303,11 @@ STORIES = (
         "An agent goes, is relaunched and comes back; its model and mode change, or do not; its session has a new id.",
         (
             *hired(),
-            *of("ann", None, facts.WentOffline(why="It crashed.", incident="i1")),
+            *of(
+                "ann",
+                None,
+                facts.WentOffline(why="The agent ended.", why_phrase=phrase("why_agent_ended"), incident="i1"),
+            ),
             *queued("m1", "Are you there?"),
             *of(
                 "ann",

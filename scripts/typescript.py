@@ -8,12 +8,33 @@ from typing import Any
 
 from scripts.schema import REF, Schema, definitions
 
+from farhand.model.phrases import PHRASES
+
 _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 HEAD = """\
 // All that travels between a node and its clients. Written by scripts/typescript.py from the schema, which is made from
 // the words in src/farhand/model: change those, then run `make reference`.
 // A field with `?` is left out when it has its default, which stands behind it.
 """
+
+
+PHRASES_HEAD = """\
+/**
+ * What the node says by code: risks, choices, how far they reach, why an agent does not run. Written by
+ * scripts/typescript.py from src/farhand/model/phrases.py: change that, then run `make reference`.
+ */
+
+import type { Sentence } from "../texts";
+
+// biome-ignore format: written by a program
+export const PHRASE_TEXTS = {
+"""
+
+
+def phrases() -> str:
+    """The phrases of the node as a part of the app's table of texts."""
+    lines = [f"  {code}: {json.dumps(PHRASES[code], ensure_ascii=False)},\n" for code in sorted(PHRASES)]
+    return f"{PHRASES_HEAD}{''.join(lines)}}} as const satisfies Readonly<Record<string, Sentence>>;\n"
 
 
 def types() -> str:

@@ -375,6 +375,7 @@ FILES: dict[Path, Callable[[], str]] = {
     REFERENCE / "openapi.json": openapi.openapi,
     REFERENCE / "remote-openapi.json": remote_openapi,
     Path("web/src/wire/types.ts"): typescript.types,
+    Path("web/src/texts/phrases.ts"): typescript.phrases,
     Path("src/farhand/cli/slash_help.py"): slash_help,
     **{golden.FOLDER / f"{story.name}.json": partial(golden.fixture, story) for story in golden.STORIES},
 }

@@ -17,6 +17,7 @@ from farhand.channels.push.notification import is_shown_whole
 from farhand.model.attention import AttentionSettings, LockScreen
 from farhand.model.commands import SetAttention
 from farhand.model.facts import AskSettled, Said, TurnEnded
+from farhand.model.phrases import phrase
 from farhand.model.stream import Looking
 from farhand.model.words import AskKind, Choice, HowEnded, replace
 from farhand.testing.house import SAFETY_SECONDS
@@ -408,6 +409,14 @@ async def test_failures_and_the_persons_language(push: PushHouse) -> None:
     await push.plays(TurnEnded(how=HowEnded.FAILED, error="no network"))
     shown = phone.reads((await push.service.receives(1))[0])["notification"]
     assert (shown["title"], shown["body"], shown["lang"]) == ("ann ist gescheitert", "no network", "de")
+
+
+async def test_a_question_names_its_risks_in_the_persons_language(push: PushHouse) -> None:
+    phone = await push.pair()
+    assert (await phone.post("/api/push", phone.browser.subscription(language="fr"))).status_code == 200
+    await push.plays(asks(risk_phrases=(phrase("risk_network"),)))
+    shown = phone.reads((await push.service.receives(1))[0])["notification"]
+    assert shown["body"] == "Run: make deploy\nDans : /srv/app\n⚠ utilise le réseau"
 
 
 async def test_the_node_itself_can_buzz(push: PushHouse) -> None:

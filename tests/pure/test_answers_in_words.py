@@ -2,9 +2,9 @@
 
 import pytest
 
-from farhand.drivers.claude.asks import plan_choices as claude_plan_choices
-from farhand.drivers.gemini.asks import PLAN_CHOICES as GEMINI_PLAN_CHOICES
+from farhand.drivers.wires.asks.build import plan
 from farhand.model.answers import Answered, OutOfRange, is_like_an_answer, read_answer
+from farhand.model.phrases import phrase
 from farhand.model.present import Ask
 from farhand.model.words import AskKind, Choice
 
@@ -72,7 +72,9 @@ def test_advice_behind_a_number_allows_only_where_it_is_meant_for_the_question()
     assert read_answer("1 but quickly", ask(PERMISSION), addressed=True) == Answered(choice="once", note="but quickly")
 
 
-@pytest.mark.parametrize("choices", [claude_plan_choices(), GEMINI_PLAN_CHOICES, PLAN_OF_OURS[:1] + PLAN_OF_OURS[2:]])
+@pytest.mark.parametrize(
+    "choices", [plan("It.", phrase("scope_edit_any"), "accept_edits").choices, PLAN_OF_OURS[:1] + PLAN_OF_OURS[2:]]
+)
 def test_a_yes_to_a_plan_lets_the_agent_ask_before_it_edits(choices: tuple[Choice, ...]) -> None:
     for said in ("yes", "go ahead", "ja"):
         assert read_answer(said, ask(choices, AskKind.PLAN)) == Answered(choice=choices[0].id)

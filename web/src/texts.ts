@@ -1,11 +1,13 @@
 /** Every sentence of the app in five languages, from one typed table: a key without a translation does not compile. */
 
 import { signal } from "@preact/signals";
+import type { Phrase } from "./state/types";
 import { ASK_TEXTS } from "./texts/asks";
 import { ATTENTION_TEXTS } from "./texts/attention";
 import { CONVERSATION_TEXTS } from "./texts/conversation";
 import { GENERAL_TEXTS } from "./texts/general";
 import { MORE_TEXTS } from "./texts/more";
+import { PHRASE_TEXTS } from "./texts/phrases";
 import { REVIEW_TEXTS } from "./texts/review";
 import { SPRINT_TEXTS } from "./texts/sprints";
 import { TEAM_TEXTS } from "./texts/team";
@@ -26,6 +28,7 @@ export const TEXTS = {
   ...SPRINT_TEXTS,
   ...VOICE_TEXTS,
   ...ATTENTION_TEXTS,
+  ...PHRASE_TEXTS,
 };
 export type TextKey = keyof typeof TEXTS;
 
@@ -43,6 +46,15 @@ export const language = signal<Language>("en");
 /** The sentence in the language that is shown, with its values put in. */
 export function t(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
   return fill(TEXTS[key][LANGUAGES.indexOf(language.value)] ?? TEXTS[key][0], values);
+}
+
+/** A sentence of the node: by its code in the language that is shown, as it came where this app does not know the code. */
+export function told(sentence: string, phrase: Phrase | null | undefined): string {
+  return phrase && isPhrase(phrase.code) ? t(phrase.code, phrase.values ?? {}) : sentence;
+}
+
+function isPhrase(code: string): code is keyof typeof PHRASE_TEXTS {
+  return Object.hasOwn(PHRASE_TEXTS, code);
 }
 
 /** The first language of the person that the app speaks; English where it speaks none. */

@@ -1,9 +1,21 @@
 /** What an ask offers: nothing wider than this one time is ever chosen beforehand or hidden behind a button. */
 
 import { expect, test } from "vitest";
-import { beside, onCard, onceOnly, scopeOf, sides, wants, whole } from "../src/parts/ask-words";
+import {
+  beside,
+  labelOf,
+  onCard,
+  onceOnly,
+  questionOf,
+  risksOf,
+  scopeOf,
+  sides,
+  wants,
+  whole,
+} from "../src/parts/ask-words";
 import { firstMade } from "../src/screens/ask-sheet";
 import type { Choice } from "../src/state/types";
+import { language } from "../src/texts";
 
 const ONCE: Choice = { id: "once", label: "Allow once" };
 const SESSION: Choice = { id: "session", label: "For this session", scope: "git push … until it ends" };
@@ -56,4 +68,39 @@ test("what runs is told beside a detail that does not have it, and takes its roo
   expect(beside(asked)).toBe("touch x");
   expect(beside({ ...asked, detail: "touch x && ls" })).toBe("");
   expect(onCard({ ...asked, action: { kind: "run", target: "a".repeat(400) } }).more).toBe(1);
+});
+
+test("what the node says by code is read in the person's language, and what it says otherwise as it came", () => {
+  const risks = ["writes in the folder", "uses the network: x.org", "eats cake", "as it came"];
+  const riskPhrases = [
+    { code: "routine_writes" },
+    { code: "risk_network_hosts", values: { hosts: "x.org" } },
+    { code: "risk_of_a_newer_node" },
+  ];
+  const lasting: Choice = {
+    id: "always",
+    label: "Always allow Bash(ls:*)",
+    label_phrase: { code: "label_always_allow_what", values: { what: "Bash(ls:*)" } },
+    scope: "This very command, letter by letter, until its session ends or it is relaunched.",
+    scope_phrase: { code: "scope_command" },
+  };
+  language.value = "de";
+  try {
+    expect(risksOf({ risks, riskPhrases })).toEqual([
+      { text: "schreibt im Ordner", mild: true },
+      { text: "benutzt das Netz: x.org", mild: false },
+      { text: "eats cake", mild: false },
+      { text: "as it came", mild: false },
+    ]);
+    expect(labelOf(lasting)).toBe("Bash(ls:*) immer erlauben");
+    expect(scopeOf(lasting, { about: "permission" })).toContain("Genau dieser Befehl");
+    expect(labelOf(ONCE)).toBe("Allow once");
+    expect(questionOf({ question: "Go ahead?", questionPhrase: { code: "question_plan" } })).toBe(
+      "Mit diesem Plan loslegen?",
+    );
+    // A code is looked up among the phrases alone, and no other key of the table is one.
+    expect(questionOf({ question: "Go ahead?", questionPhrase: { code: "allow" } })).toBe("Go ahead?");
+  } finally {
+    language.value = "en";
+  }
 });

@@ -3,8 +3,9 @@ memory: the time is an argument."""
 
 from farhand.model import facts
 from farhand.model.errors import AgentGone, AgentNotStarted, DriverError
+from farhand.model.phrases import said, shown
 from farhand.model.present import Worker
-from farhand.model.words import WorkerName
+from farhand.model.words import Phrase, WorkerName
 
 # An agent that dies is started again, but not one that dies again and again.
 RESTARTS = 3
@@ -76,17 +77,19 @@ class RestartPolicy:
         """The agent has started once: its next end is no failed start."""
         self._was_online = True
 
-    def went_offline(self, worker: Worker, why: str, now: float) -> facts.WentOffline:
+    def went_offline(self, worker: Worker, why: Phrase | str, now: float) -> facts.WentOffline:
         """The fact that tells of an agent that is gone: what one cause brings has one name."""
         self._returns = not self.needs_relaunch
         self._turn_lost_at = now if worker.turn is not None else self._turn_lost_at
+        text, by_code = (why, None) if isinstance(why, str) else (said(why), shown(why))
         if self._returns:
-            return facts.WentOffline(why=why, final=False)
+            return facts.WentOffline(why=text, why_phrase=by_code, final=False)
         again = bool(self._incident) and now - self._incident_at < INCIDENT_SECONDS
         self._incident = self._incident if again else f"{worker.name}:{worker.since}:{now:.3f}"
         self._incident_at = now
         return facts.WentOffline(
-            why=why,
+            why=text,
+            why_phrase=by_code,
             incident=self._incident,
             again=again,
             in_turn=self._turn_lost_at is not None and now - self._turn_lost_at < RESTARTS_WITHIN_SECONDS,

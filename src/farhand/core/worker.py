@@ -13,10 +13,11 @@ from farhand.model import facts, start_problems
 from farhand.model.errors import DriverError, FarhandError, StoreError
 from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.logger import get_logger
+from farhand.model.phrases import phrase, said
 from farhand.model.ports import Clock, Driver, KeepsSessions, MayBeOver
 from farhand.model.present import Worker
 from farhand.model.provenance import worker_for_agent
-from farhand.model.words import HowEnded
+from farhand.model.words import HowEnded, Phrase
 
 log = get_logger("worker")
 
@@ -35,7 +36,7 @@ class WorkerTask:
         self._restarts = RestartPolicy(worker)
         self._service = LinkService(worker, hub, driver.can, clock, self._restarts, cursor, open_asks)
         # Why the agent ended, until that is written.
-        self._offline_reason: str | None = None
+        self._offline_reason: Phrase | str | None = None
 
     @property
     def _worker(self) -> Worker:
@@ -122,9 +123,8 @@ class WorkerTask:
         if isinstance(problem, FolderNotTrusted):
             await self._ask_about_folder(problem)
             return
-        why = _error_text(problem)
-        self._offline_reason = start_problems.explained(why)
-        log.warning("agent gone", worker=self._name, why=why)
+        self._offline_reason = _reason(problem)
+        log.warning("agent gone", worker=self._name, why=_error_text(problem))
         self._restarts.ended(problem, self._clock.now())
 
     async def _ask_about_folder(self, untrusted: FolderNotTrusted) -> None:
@@ -142,7 +142,7 @@ class WorkerTask:
             await self._service.record(self._restarts.came_online(worker, self._hub.projected.focus))
         self._restarts.was_online()
 
-    async def _went_offline(self, why: str) -> None:
+    async def _went_offline(self, why: Phrase | str) -> None:
         gone = self._restarts.went_offline(self._worker, why, self._clock.now())
         await self._service.record_end(HowEnded.FAILED, gone)
 
@@ -163,9 +163,17 @@ class WorkerTask:
         log.info("worker ended", worker=self._name)
 
 
+def _reason(problem: BaseException | None) -> Phrase | str:
+    """Why the agent is gone, for a person."""
+    if problem is None:
+        return phrase("why_agent_ended")
+    told = problem.phrase if isinstance(problem, FarhandError) else None
+    return told or start_problems.explained(_error_text(problem))
+
+
 def _error_text(problem: BaseException | None) -> str:
     if problem is None:
-        return "The agent ended."
+        return said(phrase("why_agent_ended"))
     if isinstance(problem, FarhandError):
         return problem.text
     return f"Something went wrong inside farhand ({type(problem).__name__}: {problem}); the log has it whole."

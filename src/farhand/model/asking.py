@@ -7,6 +7,7 @@ from typing import Final
 
 from farhand.model.action import Action, on_one_line
 from farhand.model.facts import AskRaised
+from farhand.model.phrases import said, shown
 from farhand.model.present import Ask
 from farhand.model.risk import risks_of
 from farhand.model.visible import visible
@@ -19,7 +20,8 @@ def as_shown(raised: AskRaised, folder: str) -> AskRaised:
     """The ask with all that a person needs to decide, whoever raised it and wherever it is shown."""
     permission = raised.about is AskKind.PERMISSION
     where = posixpath.normpath(posixpath.join(folder, raised.where)) if raised.where else folder if permission else ""
-    risks = raised.risks or (risks_of(raised.action, where or folder) if permission else ())
+    phrases = risks_of(raised.action, where or folder) if permission and not raised.risks else raised.risk_phrases
+    risks = raised.risks or tuple(map(said, phrases))
     return replace(
         raised,
         question=visible(raised.question),
@@ -28,6 +30,8 @@ def as_shown(raised: AskRaised, folder: str) -> AskRaised:
         where=visible(where),
         why=visible(raised.why),
         risks=tuple(map(visible, risks)),
+        question_phrase=shown(raised.question_phrase),
+        risk_phrases=tuple(one for one in map(shown, phrases) if one),
         choices=tuple(map(_choice, raised.choices)),
     )
 
@@ -40,7 +44,13 @@ def _action(action: Action | None) -> Action | None:
 
 
 def _choice(choice: Choice) -> Choice:
-    return replace(choice, label=visible(choice.label), scope=visible(choice.scope))
+    return replace(
+        choice,
+        label=visible(choice.label),
+        scope=visible(choice.scope),
+        label_phrase=shown(choice.label_phrase),
+        scope_phrase=shown(choice.scope_phrase),
+    )
 
 
 def raised_again(ask: Ask) -> AskRaised:
@@ -55,6 +65,8 @@ def raised_again(ask: Ask) -> AskRaised:
         where=ask.where,
         why=ask.why,
         risks=ask.risks,
+        question_phrase=ask.question_phrase,
+        risk_phrases=ask.risk_phrases,
         digest=ask.digest,
         several=ask.several,
     )

@@ -17,6 +17,9 @@ FarhandError
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from farhand.model.phrases import said
+from farhand.model.words import Phrase
+
 
 class FarhandError(Exception):
     """A sentence for a person; `code` and `details` for a program."""
@@ -24,9 +27,10 @@ class FarhandError(Exception):
     code: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, text: str, **details: Any) -> None:
-        super().__init__(text)
-        self.text = text
+    def __init__(self, text: str | Phrase, **details: Any) -> None:
+        self.phrase = text if isinstance(text, Phrase) else None
+        self.text = text if isinstance(text, str) else said(text)
+        super().__init__(self.text)
         self.details = details
 
 

@@ -13,6 +13,7 @@ from farhand.model.words import (
     HowSettled,
     MessageId,
     Mode,
+    Phrase,
     Sender,
     Seq,
     TurnId,
@@ -119,6 +120,8 @@ class WentOffline(Word, tag="went_offline"):
     """The agent is gone; what is queued waits."""
 
     why: str
+    # The same by code, where it is the node's own words.
+    why_phrase: Phrase | None = None
     # A person wanted it: the worker is relaunched or let go.
     asked: bool = False
     # It is not started again at once; a person may have to do something.
@@ -282,6 +285,9 @@ class AskRaised(Word, tag="ask_raised"):
     where: str = ""
     why: str = ""
     risks: tuple[str, ...] = ()
+    # The question and each of the risks by code, where they are the node's own words.
+    question_phrase: Phrase | None = None
+    risk_phrases: tuple[Phrase, ...] = ()
     digest: str = ""
     deadline_seconds: float | None = None
     # More than one choice may be made: the answer has their ids with commas between them.

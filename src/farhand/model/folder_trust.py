@@ -7,22 +7,19 @@ from typing import Final
 
 from farhand.model.errors import DriverError
 from farhand.model.facts import AskRaised, AskSettled
+from farhand.model.phrases import choice, phrase, said
 from farhand.model.visible import visible
-from farhand.model.words import AskKind, Choice, HowSettled
+from farhand.model.words import AskKind, HowSettled, Phrase
 
 TRUST: Final = "trust"
 # What is told of a folder where nobody can answer yet; the question itself shows all.
 MOST_LINES: Final = 8
 LINE_CHARACTERS: Final = 200
 _CHOICES: Final = (
-    Choice(
-        id=TRUST,
-        label="Trust and start",
-        scope="All that is listed here, for every worker of this node in this folder, until something changes.",
-    ),
-    Choice(id="deny", label="Do not start", allows=False),
+    choice(TRUST, phrase("label_trust"), scope=phrase("scope_folder_trust")),
+    choice("deny", phrase("label_do_not_start"), allows=False),
 )
-_RISKS: Final = ("what is listed here runs or counts without a question, in every mode",)
+_RISKS: Final = (phrase("risk_folder_settings"),)
 
 _REFUSED: Final = "was not trusted, so nothing was started in it."
 
@@ -43,9 +40,9 @@ class FolderNotTrusted(DriverError):
         self.trust = trust
 
     @property
-    def refusal(self) -> str:
+    def refusal(self) -> Phrase:
         """Why a worker was not started."""
-        return f"The folder {self.folder} {_REFUSED} A relaunch asks again."
+        return phrase("why_folder_not_trusted", folder=self.folder)
 
     @property
     def not_run(self) -> str:
@@ -59,14 +56,17 @@ class FolderNotTrusted(DriverError):
 
 def ask_about(untrusted: FolderNotTrusted, ask: str) -> AskRaised:
     """The question, with all that was found."""
+    question = phrase("question_folder", folder=untrusted.folder)
     return AskRaised(
         ask=ask,
         about=AskKind.FOLDER,
-        question=f"Start in {untrusted.folder}? It configures the agent:",
+        question=said(question),
+        question_phrase=question,
         detail=untrusted.found,
         choices=_CHOICES,
         where=untrusted.folder,
-        risks=_RISKS,
+        risks=tuple(map(said, _RISKS)),
+        risk_phrases=_RISKS,
         digest=untrusted.digest,
         deadline_seconds=untrusted.seconds,
     )

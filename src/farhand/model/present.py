@@ -16,6 +16,7 @@ from farhand.model.words import (
     Choice,
     MessageId,
     Mode,
+    Phrase,
     Sender,
     Seq,
     Spent,
@@ -71,6 +72,8 @@ class Ask(Word):
     where: str = ""
     why: str = ""
     risks: tuple[str, ...] = ()
+    question_phrase: Phrase | None = None
+    risk_phrases: tuple[Phrase, ...] = ()
     digest: str = ""
     deadline: float | None = None
     several: bool = False
@@ -103,6 +106,7 @@ class Worker(Word):
     session: str = ""
     online: bool = False
     why_offline: str = ""
+    why_offline_phrase: Phrase | None = None
     ending: bool = False
     handing_back: bool = False
     relaunching: bool = False
@@ -193,6 +197,8 @@ def raised_ask(fact: facts.AskRaised, worker: WorkerName, turn: TurnId | None, s
         where=fact.where,
         why=fact.why,
         risks=fact.risks,
+        question_phrase=fact.question_phrase,
+        risk_phrases=fact.risk_phrases,
         digest=fact.digest,
         deadline=deadline,
         several=fact.several,

@@ -69,7 +69,14 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.Tuned():
             return _tuned(worker, fact)
         case facts.CameOnline(session=session):
-            return replace(worker, online=True, relaunching=False, why_offline="", session=session or worker.session)
+            return replace(
+                worker,
+                online=True,
+                relaunching=False,
+                why_offline="",
+                why_offline_phrase=None,
+                session=session or worker.session,
+            )
         case facts.WentOffline():
             return _went_offline(worker, fact)
         case facts.SessionKnown(session=session):
@@ -137,7 +144,8 @@ def _went_offline(worker: Worker, fact: facts.WentOffline) -> Worker:
     # Offline twice in a row: the relaunch was tried, and its agent did not start.
     again = worker.relaunching and (worker.online or fact.asked)
     # One that is started again at once is starting, and who writes to it waits.
-    return replace(worker, online=False, why_offline=fact.why if fact.final else "", relaunching=again)
+    why, phrase = (fact.why, fact.why_phrase) if fact.final else ("", None)
+    return replace(worker, online=False, why_offline=why, why_offline_phrase=phrase, relaunching=again)
 
 
 def _interrupted(turn: Turn, seq: Seq) -> Turn:

@@ -22,7 +22,6 @@ SERVICES = (
 # What an address is written with; whatever else is in one, two programs may read in two ways.
 _PLAIN_ADDRESS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*")
 _HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}")
-LANGUAGES = ("en", "de", "fr", "es", "zh")
 
 
 class PushKeys(Word):

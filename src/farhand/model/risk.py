@@ -1,4 +1,4 @@
-"""The risks of an action in words, read off what would run: a help for whoever decides, and no boundary. Pure."""
+"""The risks of an action, by phrases, read off what would run: a help for whoever decides, and no boundary. Pure."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from farhand.model.action import Action, ActionKind
+from farhand.model.phrases import phrase
+from farhand.model.words import Phrase
 
-UNKNOWN: Final = "unknown: nobody here can tell what this does"
-SHELL: Final = "runs a shell command with your rights"
-HIDES: Final = "part of what runs cannot be read off the line"
-NETWORK: Final = "uses the network"
-FETCHED_CODE: Final = "runs what it fetches from the network"
-DELETES: Final = "deletes or overwrites"
-ANOTHER_USER: Final = "runs as another user"
-PUBLISHES: Final = "changes something elsewhere"
-LASTS: Final = "goes on after the turn"
-CONFIGURES: Final = "touches what configures tools or shells"
-INSTALLS: Final = "runs code that it installs"
-OUTSIDE: Final = "outside the folder"
-LONG: Final = "too long to be judged: only its beginning and its end were looked at"
+UNKNOWN: Final = "risk_unknown"
+SHELL: Final = "risk_shell"
+HIDES: Final = "risk_hides"
+NETWORK: Final = "risk_network"
+FETCHED_CODE: Final = "risk_fetched_code"
+DELETES: Final = "risk_deletes"
+ANOTHER_USER: Final = "risk_another_user"
+PUBLISHES: Final = "risk_publishes"
+LASTS: Final = "risk_lasts"
+CONFIGURES: Final = "risk_configures"
+INSTALLS: Final = "risk_installs"
+LONG: Final = "risk_long"
 _SHOWN_PATHS: Final = 3
 # A long command is judged by its beginning and its end, so that it costs no time.
 _JUDGED_CHARACTERS: Final = 4000
@@ -76,10 +77,10 @@ _ADDRESSES: Final = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
 _HARMLESS: Final = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd"))
 
 
-def risks_of(action: Action | None, folder: str) -> tuple[str, ...]:
+def risks_of(action: Action | None, folder: str) -> tuple[Phrase, ...]:
     """The risks of doing that in this folder, the gravest first where there is an order; never none."""
     if action is None:
-        return (UNKNOWN,)
+        return (phrase(UNKNOWN),)
     match action.kind:
         case ActionKind.RUN:
             return _of_command(action.target, folder)
@@ -87,40 +88,43 @@ def risks_of(action: Action | None, folder: str) -> tuple[str, ...]:
             return _of_change(action, folder)
         case ActionKind.READ:
             away = _away(action.paths, folder)
-            return (f"reads {OUTSIDE}: {away}",) if away else ("reads in the folder",)
+            return (phrase("risk_reads_outside", paths=away) if away else phrase("routine_reads"),)
         case ActionKind.FETCH:
             addresses = [one.rstrip(".,;:!?") for one in _ADDRESSES.findall(action.target)] or [action.target]
-            return (f"{NETWORK}: {', '.join(dict.fromkeys(map(_host, addresses)))}",)
+            return (phrase("risk_network_hosts", hosts=", ".join(dict.fromkeys(map(_host, addresses)))),)
         case ActionKind.CALL:
-            return (UNKNOWN,)
+            return (phrase(UNKNOWN),)
 
 
-def _of_command(command: str, folder: str) -> tuple[str, ...]:
+def _of_command(command: str, folder: str) -> tuple[Phrase, ...]:
     is_long = len(command) > 2 * _JUDGED_CHARACTERS
     command = f"{command[:_JUDGED_CHARACTERS]}\n{command[-_JUDGED_CHARACTERS:]}" if is_long else command
-    found = [words for words, rule in _RULES if rule.search(command)]
+    found = [phrase(code) for code, rule in _RULES if rule.search(command)]
     if away := _away(_PATHS.findall(command), folder):
-        found.append(f"reaches {OUTSIDE}: {away}")
+        found.append(phrase("risk_reaches_outside", paths=away))
     if _CONFIGURATION.search(command):
-        found.append(CONFIGURES)
-    return (SHELL, *found, *((LONG,) if is_long else ()))
+        found.append(phrase(CONFIGURES))
+    return (phrase(SHELL), *found, *((phrase(LONG),) if is_long else ()))
 
 
-def _of_change(action: Action, folder: str) -> tuple[str, ...]:
-    verb = "deletes" if action.kind is ActionKind.DELETE else "writes"
+def _of_change(action: Action, folder: str) -> tuple[Phrase, ...]:
+    deletes = action.kind is ActionKind.DELETE
     if not action.paths:
-        return (f"{verb} files, and does not say which",)
+        return (phrase("risk_deletes_unnamed" if deletes else "risk_writes_unnamed"),)
     away = _away(action.paths, folder)
-    found = [f"{verb} {OUTSIDE}: {away}" if away else f"{verb} in the folder"]
+    if away:
+        found = [phrase("risk_deletes_outside" if deletes else "risk_writes_outside", paths=away)]
+    else:
+        found = [phrase("risk_deletes_inside" if deletes else "routine_writes")]
     if any(_CONFIGURATION.search(path) for path in action.paths):
-        found.append(CONFIGURES)
+        found.append(phrase(CONFIGURES))
     return tuple(found)
 
 
 def _away(paths: Iterable[str], folder: str) -> str:
     """Those of the paths that lead out of the folder by their names, links not followed; the first few of them."""
     away = list(dict.fromkeys(path for path in paths if path not in _HARMLESS and _is_away(path, folder)))
-    more = f" and {len(away) - _SHOWN_PATHS} more" if len(away) > _SHOWN_PATHS else ""
+    more = f" (+{len(away) - _SHOWN_PATHS})" if len(away) > _SHOWN_PATHS else ""
     return ", ".join(away[:_SHOWN_PATHS]) + more
 
 

@@ -105,6 +105,17 @@ class Mode(StrEnum):
         }[self]
 
 
+# In which the app and its notifications speak.
+LANGUAGES = ("en", "de", "fr", "es", "zh")
+
+
+class Phrase(Word):
+    """A sentence of the node by its code and what stands in it: a surface may say it in another language."""
+
+    code: str
+    values: dict[str, str] = {}
+
+
 class Choice(Word):
     """One answer that an ask offers: what is sent back, and what the button says."""
 
@@ -117,6 +128,9 @@ class Choice(Word):
     scope: str = ""
     # The mode that the agent works in afterwards; None where it stays in its own.
     mode: Mode | None = None
+    # Label and scope by code, where they are the node's own words.
+    label_phrase: Phrase | None = None
+    scope_phrase: Phrase | None = None
 
 
 class Attachment(Word):

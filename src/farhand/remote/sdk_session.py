@@ -17,8 +17,9 @@ from farhand.model.asking import as_shown
 from farhand.model.errors import AskGone, BadInput, CannotDo, NotReady, UnknownAsk
 from farhand.model.facts import AskRaised
 from farhand.model.live_session import MessageState, Role, SessionMessage, SessionPart, SessionStatus
+from farhand.model.phrases import offered
 from farhand.model.present import Ask, raised_ask
-from farhand.model.words import AskKind, Attachment, Choice
+from farhand.model.words import AskKind, Attachment
 from farhand.remote.changes import change_told
 from farhand.remote.keys import KnownKeys
 from farhand.remote.log import MemoryLog
@@ -35,7 +36,6 @@ from farhand.sdk.session import Session
 ActionOf: TypeAlias = Callable[[str, Mapping[str, Any]], Action]
 Pieces: TypeAlias = list[str | Image | File]
 TITLE_CHARACTERS = 200
-LABELS = {"allow": "Allow once", "deny": "Deny"}
 _MENTION = re.compile(r"(?<!\S)@(\S+)")
 
 
@@ -176,10 +176,7 @@ class SdkSession:
 
     def _asked(self, question: Question) -> Ask:
         permission = question.kind == "permission"
-        choices = tuple(
-            Choice(id=one, label=LABELS.get(one, one) if permission else one, allows=one != "deny", words=one == "deny")
-            for one in question.choices
-        )
+        choices = tuple(offered(one, permission=permission) for one in question.choices)
         raised = AskRaised(
             ask=question.id,
             question=question.text,

@@ -12,8 +12,9 @@ from farhand.model.bounded import read_bounded
 from farhand.model.devices import Device
 from farhand.model.errors import BadInput, CannotDo
 from farhand.model.ports import Clock
-from farhand.model.push import LANGUAGES, PushAnswer, PushKeys, PushSubscription, ServesPush
+from farhand.model.push import PushAnswer, PushKeys, PushSubscription, ServesPush
 from farhand.model.wire import encode
+from farhand.model.words import LANGUAGES
 from farhand.server.callers import Caller, Callers
 
 LONGEST_REQUEST = 8 * 1024

@@ -7,7 +7,7 @@ import msgspec
 
 from farhand.model import facts
 from farhand.model.present import Ask, Message, Present, Turn, Worker, raised_ask
-from farhand.model.words import Attachment, Mode, Sender, replace
+from farhand.model.words import Attachment, Mode, Phrase, Sender, replace
 from farhand.store import attention_rows, spent_rows, sprint_rows
 
 _senders = msgspec.json.Decoder(Sender)
@@ -16,6 +16,7 @@ _options = msgspec.json.Decoder(dict[str, str])
 _raised = msgspec.json.Decoder(facts.AskRaised)
 _settled = msgspec.json.Decoder(facts.AskSettled)
 _limited = msgspec.json.Decoder(facts.Limited)
+_phrases = msgspec.json.Decoder(Phrase)
 _tunings = msgspec.json.Decoder(facts.TuneAsked)
 
 
@@ -25,7 +26,8 @@ def load(db: sqlite3.Connection) -> Present:
     focus = db.execute("SELECT worker FROM focus").fetchone()
     rows = db.execute(
         "SELECT name, since, backend, directory, model, mode, options, session, online, why_offline, ending,"
-        " relaunching, tuning, limited, limits, resumes_at, handing_back, spent, sprint, reviews, effort"
+        " relaunching, tuning, limited, limits, resumes_at, handing_back, spent, sprint, reviews, effort,"
+        " why_offline_phrase"
         " FROM workers ORDER BY since"
     ).fetchall()
     workers = {row[0]: _worker(db, row) for row in rows}
@@ -34,7 +36,7 @@ def load(db: sqlite3.Connection) -> Present:
 
 def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
     name, since, backend, directory, model, mode, options, session, online, why, ending = row[:11]
-    relaunching, tuning, limited, limits, resumes, handing_back, spent, sprint, reviews, effort = row[11:]
+    relaunching, tuning, limited, limits, resumes, handing_back, spent, sprint, reviews, effort, phrase = row[11:]
     turn = open_turn(db, name)
     return Worker(
         name=name,
@@ -48,6 +50,7 @@ def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
         session=session,
         online=bool(online),
         why_offline=why,
+        why_offline_phrase=_phrases.decode(phrase) if phrase else None,
         ending=bool(ending),
         relaunching=bool(relaunching),
         tuning=_tunings.decode(tuning) if tuning else None,

@@ -206,6 +206,9 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE workers ADD COLUMN effort TEXT NOT NULL DEFAULT '';
     """,
+    """
+    ALTER TABLE workers ADD COLUMN why_offline_phrase BLOB;
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

@@ -128,15 +128,15 @@ def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
             )
         case facts.CameOnline(session=session):
             db.execute(
-                "UPDATE workers SET online = 1, relaunching = 0, why_offline = '',"
+                "UPDATE workers SET online = 1, relaunching = 0, why_offline = '', why_offline_phrase = NULL,"
                 " session = CASE WHEN ? <> '' THEN ? ELSE session END WHERE name = ?",
                 (session, session, worker),
             )
-        case facts.WentOffline(why=why, asked=asked, final=final):
+        case facts.WentOffline(why=why, why_phrase=phrase, asked=asked, final=final):
             db.execute(
-                "UPDATE workers SET online = 0, why_offline = ?, relaunching = relaunching AND (online OR ?)"
-                " WHERE name = ?",
-                (why if final else "", asked, worker),
+                "UPDATE workers SET online = 0, why_offline = ?, why_offline_phrase = ?,"
+                " relaunching = relaunching AND (online OR ?) WHERE name = ?",
+                (why if final else "", encode(phrase) if phrase and final else None, asked, worker),
             )
         case facts.SessionKnown(session=session):
             db.execute("UPDATE workers SET session = ? WHERE name = ?", (session, worker))

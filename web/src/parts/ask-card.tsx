@@ -3,7 +3,7 @@
 import { useApp } from "../state/context";
 import type { OpenAsk, Worker } from "../state/types";
 import { t } from "../texts";
-import { beside, isMild, onCard, onceOnly, sides, wants } from "./ask-words";
+import { beside, onCard, onceOnly, questionOf, risksOf, sides, wants } from "./ask-words";
 import { tint } from "./backend";
 import { Icon } from "./icon";
 import { openSheet } from "./route";
@@ -21,7 +21,7 @@ export function AskCard({ ask, worker, place }: { ask: OpenAsk; worker: Worker |
       {ask.about === "permission" ? (
         <Permission ask={ask} />
       ) : (
-        <p class="ask-question">{<Shown text={ask.question} />}</p>
+        <p class="ask-question">{<Shown text={questionOf(ask)} />}</p>
       )}
       <AskButtons ask={ask} place={place} />
     </article>
@@ -30,6 +30,8 @@ export function AskCard({ ask, worker, place }: { ask: OpenAsk; worker: Worker |
 
 function Permission({ ask }: { ask: OpenAsk }) {
   const { lines, more } = onCard(ask);
+  const risks = risksOf(ask);
+  const mild = risks.every((one) => one.mild);
   return (
     <>
       {beside(ask) ? (
@@ -41,9 +43,9 @@ function Permission({ ask }: { ask: OpenAsk }) {
         <Shown text={lines.join("\n")} strict />
         {more ? <span class="dim">{`${lines.length ? "\n" : ""}${t("moreLines", { n: more })}`}</span> : null}
       </code>
-      {ask.risks.length ? (
-        <p class={ask.risks.every(isMild) ? "small dim" : "small risk"}>
-          {ask.risks.every(isMild) ? null : <Icon name="warn" size={12} />} <Shown text={ask.risks.join(" · ")} />
+      {risks.length ? (
+        <p class={mild ? "small dim" : "small risk"}>
+          {mild ? null : <Icon name="warn" size={12} />} <Shown text={risks.map((one) => one.text).join(" · ")} />
         </p>
       ) : null}
     </>

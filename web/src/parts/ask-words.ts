@@ -1,7 +1,7 @@
 /** What an ask is about, in the app's own words, and how its choices divide. Pure, but for the language. */
 
 import type { Choice, OpenAsk } from "../state/types";
-import { type TextKey, t } from "../texts";
+import { type TextKey, t, told } from "../texts";
 
 const KINDS: Readonly<Record<string, TextKey>> = {
   run: "wantsToRun",
@@ -79,13 +79,32 @@ export function onceOnly(choices: readonly Choice[]): Choice | undefined {
 
 /** All that a choice allows, as it stands beside it: its scope whole, or that it is this one time. */
 export function scopeOf(choice: Choice, ask: Pick<OpenAsk, "about">): string {
-  if (choice.scope) return choice.scope;
+  if (choice.scope) return told(choice.scope, choice.scope_phrase);
   return ask.about === "permission" && choice.allows !== false && !choice.words ? t("exactlyThis") : "";
 }
 
-/** Whether a risk is what work in a folder is made of anyway: told, but not in red. */
-export function isMild(risk: string): boolean {
-  return /^(reads|writes) in the folder$/.test(risk);
+export interface Risk {
+  readonly text: string;
+  /** It is what work in a folder is made of anyway: told, but not in red. */
+  readonly mild: boolean;
+}
+
+/** The risks as the person reads them; what the node calls routine is mild, everything else is not. */
+export function risksOf(ask: Pick<OpenAsk, "risks" | "riskPhrases">): readonly Risk[] {
+  return ask.risks.map((risk, place) => {
+    const phrase = ask.riskPhrases[place];
+    return { text: told(risk, phrase), mild: phrase?.code.startsWith("routine_") ?? false };
+  });
+}
+
+/** The question as the person reads it. */
+export function questionOf(ask: Pick<OpenAsk, "question" | "questionPhrase">): string {
+  return told(ask.question, ask.questionPhrase);
+}
+
+/** What a choice's button says. */
+export function labelOf(choice: Choice): string {
+  return told(choice.label, choice.label_phrase);
 }
 
 /** A question's headline without the verb that the app says itself. */

@@ -2,7 +2,7 @@
 
 import { useApp } from "../state/context";
 import type { EventRow } from "../state/types";
-import { language, t } from "../texts";
+import { language, t, told } from "../texts";
 import { headline } from "./ask-words";
 import { Attachments } from "./attachments";
 import { brandOf } from "./backend";
@@ -62,7 +62,9 @@ function sentence(what: EventRow["what"], name: string, now: number): string {
     case "online":
       return what.back ? t("eventBack", { name }) : t("eventOnline", { name });
     case "offline":
-      return what.asked ? t("eventAskedOffline", { name }) : t("eventOffline", { name, why: what.why });
+      return what.asked
+        ? t("eventAskedOffline", { name })
+        : t("eventOffline", { name, why: told(what.why, what.whyPhrase) });
     case "tuned":
       return (
         what.refused ||

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useApp } from "../state/context";
 import type { AskedInTurn, ToolCall, TurnRow } from "../state/types";
 import { t } from "../texts";
-import { headline } from "./ask-words";
+import { headline, labelOf } from "./ask-words";
 import { Attachments } from "./attachments";
 import { CopyButton } from "./copy-button";
 import { DiffLines } from "./diff/diff-lines";
@@ -140,7 +140,7 @@ function ToolResult({ tool, live }: { tool: ToolCall; live: boolean }) {
 
 function Settled({ ask }: { ask: AskedInTurn }) {
   const made = ask.settled?.choice.split(",").map((id) => ask.choices.find((choice) => choice.id === id)) ?? [];
-  const label = made.map((choice) => choice?.label ?? "").join(", ");
+  const label = made.map((choice) => (choice ? labelOf(choice) : "")).join(", ");
   const denied = made.some((choice) => choice?.allows === false);
   const how = ask.settled?.how === "expired" ? t("expired") : ask.settled?.how === "desk" ? t("settledAtDesk") : label;
   return (

@@ -1,7 +1,7 @@
 /** An ask, whole: what would run, where, at what risk, every choice with its exact scope, and a refusal with words. */
 
 import { useState } from "preact/hooks";
-import { headline, isMild, scopeOf, sides, wants, whole } from "../parts/ask-words";
+import { headline, labelOf, questionOf, risksOf, scopeOf, sides, wants, whole } from "../parts/ask-words";
 import { tint } from "../parts/backend";
 import { CopyButton } from "../parts/copy-button";
 import { DiffLines } from "../parts/diff/diff-lines";
@@ -55,7 +55,7 @@ function OpenAskSheet({ ask, tinted }: { ask: OpenAsk; tinted: string }) {
     <div class="buttons">
       {denying.map((choice) => (
         <button type="button" key={choice.id} class="button danger" onClick={() => answer([choice.id])}>
-          {denying.length === 1 && ask.about === "permission" ? t("deny") : choice.label}
+          {denying.length === 1 && ask.about === "permission" ? t("deny") : labelOf(choice)}
         </button>
       ))}
       {allowing.length ? (
@@ -111,7 +111,7 @@ function What({ ask }: { ask: OpenAsk }) {
     return (
       <>
         <p class="ask-question">
-          <Shown text={ask.question} />
+          <Shown text={questionOf(ask)} />
         </p>
         {ask.detail ? (
           <div class="plan">
@@ -125,7 +125,7 @@ function What({ ask }: { ask: OpenAsk }) {
     return (
       <>
         <p class="ask-question">
-          <Shown text={ask.question} />
+          <Shown text={questionOf(ask)} />
         </p>
         {ask.detail ? (
           <pre class="command">
@@ -174,9 +174,9 @@ function Circumstances({ ask }: { ask: OpenAsk }) {
         <>
           <dt>{t("risk")}</dt>
           <dd>
-            {ask.risks.map((risk) => (
-              <span key={risk} class={isMild(risk) ? "one-risk" : "one-risk risk"}>
-                {isMild(risk) ? null : <Icon name="warn" size={12} />} <Shown text={risk} />
+            {risksOf(ask).map(({ text, mild }) => (
+              <span key={text} class={mild ? "one-risk" : "one-risk risk"}>
+                {mild ? null : <Icon name="warn" size={12} />} <Shown text={text} />
               </span>
             ))}
           </dd>
@@ -214,7 +214,7 @@ function Choices({ ask, choices, made, onMake }: ChoicesProps) {
   };
   return (
     <fieldset class="choices">
-      <legend class="unseen">{ask.question}</legend>
+      <legend class="unseen">{questionOf(ask)}</legend>
       {ask.several ? <p class="small dim">{t("severalPossible")}</p> : null}
       {choices.map((choice) => (
         <label class="choice" key={choice.id}>
@@ -226,7 +226,7 @@ function Choices({ ask, choices, made, onMake }: ChoicesProps) {
           />
           <span class="grow">
             <b>
-              <Shown text={choice.label} />
+              <Shown text={labelOf(choice)} />
             </b>
             {scopeOf(choice, ask) ? (
               <span class="scope small dim">

@@ -1,8 +1,9 @@
 /** A busy afternoon: the team and the conversations that the fixture shows. */
 
+import { TEXTS, type TextKey } from "../texts";
 import { approvedReview, fixtureReviews } from "./fixture-reviews";
 import type { SprintNow } from "./sprints";
-import type { AskedInTurn, HireChoices, MessageRow, OpenAsk, Row, TurnRow, Worker } from "./types";
+import type { AskedInTurn, Choice, HireChoices, MessageRow, OpenAsk, Row, TurnRow, Worker } from "./types";
 
 const PLAN = `## Move the parser into model/
 
@@ -84,6 +85,7 @@ function worker(name: string, backend: string, at: number, more: Partial<Worker>
     workingSince: null,
     doing: "",
     whyOffline: "",
+    whyOfflinePhrase: null,
     resumesAt: null,
     limitText: "",
     lastLine: "",
@@ -104,6 +106,23 @@ function worker(name: string, backend: string, at: number, more: Partial<Worker>
   };
 }
 
+/** A choice in the node's own words, by their codes. */
+function choice(
+  id: string,
+  label: TextKey,
+  more: Pick<Choice, "allows" | "words"> & { scope?: TextKey; values?: Record<string, string> } = {},
+): Choice {
+  const { scope, values = {}, ...plain } = more;
+  const english = (key: TextKey) => TEXTS[key][0].replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+  return {
+    id,
+    label: english(label),
+    label_phrase: { code: label, values },
+    ...(scope ? { scope: english(scope), scope_phrase: { code: scope, values } } : {}),
+    ...plain,
+  };
+}
+
 function ask(id: string, by: string, at: number, more: Partial<OpenAsk>): OpenAsk {
   return {
     id,
@@ -112,20 +131,21 @@ function ask(id: string, by: string, at: number, more: Partial<OpenAsk>): OpenAs
     question: "Run: git push origin main",
     detail: "git push origin main",
     choices: [
-      { id: "once", label: "Allow once" },
-      { id: "session", label: "Allow for this session", scope: "git push origin … by this worker, until it ends" },
-      {
-        id: "always",
-        label: "Always allow",
-        scope: "git push origin … in this folder, written to .claude/settings.local.json",
-      },
-      { id: "deny", label: "Deny", allows: false, words: true },
+      choice("once", "label_allow_once"),
+      choice("session", "label_allow_command_session", { scope: "scope_command" }),
+      choice("always", "label_always_allow_what", {
+        scope: "scope_rules_folder",
+        values: { what: "Bash(git push:*)", rules: "Bash(git push:*)", file: ".claude/settings.local.json" },
+      }),
+      choice("deny", "label_deny", { allows: false, words: true }),
     ],
     several: false,
     action: { kind: "run", target: "git push origin main" },
     where: "~/code/shop",
     why: "The fix is committed and the tests pass.",
-    risks: ["leaves this machine"],
+    questionPhrase: null,
+    risks: ["runs a shell command with your rights", "uses the network", "changes something elsewhere"],
+    riskPhrases: [{ code: "risk_shell" }, { code: "risk_network" }, { code: "risk_publishes" }],
     digest: "b1946ac9",
     deadline: null,
     raisedAt: at - 40,
@@ -181,9 +201,9 @@ export function busyTeam(at: number): readonly Worker[] {
           action: null,
           risks: [],
           choices: [
-            { id: "yes", label: "Go ahead" },
-            { id: "edits", label: "Go ahead, and edit unasked", scope: "edits in ~/code/shop, until the session ends" },
-            { id: "no", label: "Keep planning", allows: false, words: true },
+            choice("yes", "label_edit_asking"),
+            choice("edits", "label_edit_freely", { scope: "scope_edit_folder" }),
+            choice("no", "label_keep_planning", { allows: false, words: true }),
           ],
         }),
         ask("a3", "gus", at - 20, {
@@ -198,7 +218,7 @@ export function busyTeam(at: number): readonly Worker[] {
             { id: "pg", label: "PostgreSQL" },
             { id: "sqlite", label: "SQLite" },
             { id: "my", label: "MySQL" },
-            { id: "other", label: "Something else", words: true },
+            choice("other", "label_something_else", { words: true }),
           ],
         }),
       ],
@@ -231,7 +251,8 @@ export function busyTeam(at: number): readonly Worker[] {
     }),
     worker("ned", "native", at - 90_000, {
       state: "offline",
-      whyOffline: "The agent exited with code 1: no API key.",
+      whyOffline: "it has no key. Sign in at the desk, or set its key where the node is started, then try again.",
+      whyOfflinePhrase: { code: "why_no_key" },
       lastLine: "Done.",
     }),
     worker("demo", "demo", at - 30, { state: "starting", usage: {}, lastBy: "", lastLine: "", lastAt: 0 }),
@@ -316,7 +337,7 @@ function troubles(at: number, name: string): readonly Row[] {
       key: `${name}-off`,
       seq: 50,
       at: at - 300,
-      what: { type: "offline", why: "The agent exited with code 137.", asked: false },
+      what: { type: "offline", why: "The agent ended.", whyPhrase: { code: "why_agent_ended" }, asked: false },
     },
     { kind: "event", key: `${name}-on`, seq: 51, at: at - 290, what: { type: "online", back: true } },
   ];

@@ -14,6 +14,7 @@ import type {
   HowSettled,
   Judgement,
   Mode,
+  Phrase,
   PushTest,
   ReviewerPhase,
   ReviewScope,
@@ -80,6 +81,7 @@ export interface Worker {
   /** What the running turn does right now: the title of its tool; empty when it writes or thinks. */
   readonly doing: string;
   readonly whyOffline: string;
+  readonly whyOfflinePhrase: Phrase | null;
   /** When a usage limit is taken to be over; null when none holds it up. */
   readonly resumesAt: number | null;
   readonly limitText: string;
@@ -120,6 +122,9 @@ export interface OpenAsk {
   readonly where: string;
   readonly why: string;
   readonly risks: readonly string[];
+  /** The question and each of the risks by code; none where they are not the node's own words. */
+  readonly questionPhrase: Phrase | null;
+  readonly riskPhrases: readonly Phrase[];
   readonly digest: string;
   /** When it is settled by itself; null for never. */
   readonly deadline: number | null;
@@ -292,7 +297,7 @@ export interface EventRow {
     | { readonly type: "hired"; readonly backend: string; readonly directory: string; readonly note: string }
     | { readonly type: "ended"; readonly resume: string }
     | { readonly type: "online"; readonly back: boolean }
-    | { readonly type: "offline"; readonly why: string; readonly asked: boolean }
+    | { readonly type: "offline"; readonly why: string; readonly whyPhrase: Phrase | null; readonly asked: boolean }
     | {
         readonly type: "tuned";
         readonly model: string;

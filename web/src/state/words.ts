@@ -13,6 +13,7 @@ export type {
   HowSettled,
   Judgement,
   Mode,
+  Phrase,
   PushTest,
   ReviewerPhase,
   ReviewScope,

@@ -88,6 +88,7 @@ export function foldWorker(worker: Worker, event: Event): Worker {
         online: true,
         relaunching: false,
         why_offline: "",
+        why_offline_phrase: null,
         ...withSession(fact.session || worker.session),
       };
     case "went_offline":
@@ -96,6 +97,7 @@ export function foldWorker(worker: Worker, event: Event): Worker {
         online: false,
         // One that is started again at once is starting, and who writes to it waits.
         why_offline: (fact.final ?? true) ? fact.why : "",
+        why_offline_phrase: (fact.final ?? true) ? (fact.why_phrase ?? null) : null,
         // Offline twice in a row: the relaunch was tried, and its agent did not start.
         relaunching: Boolean(worker.relaunching && (worker.online || fact.asked)),
       };

@@ -60,6 +60,8 @@ export interface Ask {
   readonly where?: string; // ""
   readonly why?: string; // ""
   readonly risks?: readonly string[]; // []
+  readonly question_phrase?: Phrase | null; // null
+  readonly risk_phrases?: readonly Phrase[]; // []
   readonly digest?: string; // ""
   readonly deadline?: number | null; // null
   readonly several?: boolean; // false
@@ -81,6 +83,8 @@ export interface AskRaised {
   readonly where?: string; // ""
   readonly why?: string; // ""
   readonly risks?: readonly string[]; // []
+  readonly question_phrase?: Phrase | null; // null
+  readonly risk_phrases?: readonly Phrase[]; // []
   readonly digest?: string; // ""
   readonly deadline_seconds?: number | null; // null
   readonly several?: boolean; // false
@@ -198,6 +202,8 @@ export interface Choice {
   readonly words?: boolean; // false
   readonly scope?: string; // ""
   readonly mode?: Mode | null; // null
+  readonly label_phrase?: Phrase | null; // null
+  readonly scope_phrase?: Phrase | null; // null
 }
 
 export type ClientFrame = Opening | ViewFrame;
@@ -599,6 +605,12 @@ export interface Passkey {
 export interface PasskeyRequest {
   readonly credential: unknown;
   readonly name?: string; // ""
+}
+
+/** A sentence of the node by its code and what stands in it: a surface may say it in another language. */
+export interface Phrase {
+  readonly code: string;
+  readonly values?: Readonly<Record<string, string>>; // {}
 }
 
 /** All that a start needs to know; everything else is history. */
@@ -1252,6 +1264,7 @@ export interface VoiceTranscript {
 export interface WentOffline {
   readonly type: "went_offline";
   readonly why: string;
+  readonly why_phrase?: Phrase | null; // null
   readonly asked?: boolean; // false
   readonly final?: boolean; // true
   readonly incident?: string; // ""
@@ -1305,6 +1318,7 @@ export interface Worker {
   readonly session?: string; // ""
   readonly online?: boolean; // false
   readonly why_offline?: string; // ""
+  readonly why_offline_phrase?: Phrase | null; // null
   readonly ending?: boolean; // false
   readonly handing_back?: boolean; // false
   readonly relaunching?: boolean; // false

@@ -15,6 +15,7 @@ from farhand.model import asking
 from farhand.model.attention import AttentionKind, LockScreen
 from farhand.model.attention_rules import Buzz, Matter
 from farhand.model.digest import digest, line_text
+from farhand.model.phrases import said
 from farhand.model.present import Ask
 from farhand.model.push import PushSubscription
 from farhand.model.words import AskKind, Choice
@@ -39,7 +40,7 @@ def open_payload(
     one = buzz.matters[0] if len(buzz.matters) == 1 else None
     made: dict[str, Any] = {"lang": to.language, "timestamp": int(buzz.matters[-1].at * 1000)}
     if one is not None:
-        made |= {"title": _title(one, buzz, to.language), "body": _body(one, ask), "tag": tag_of(one)}
+        made |= {"title": _title(one, buzz, to.language), "body": _body(one, ask, to.language), "tag": tag_of(one)}
         made["navigate"] = f"{to.origin}/app/{_place(one)}"
     else:
         lines = digest(buzz.matters, frozenset(matter.key for matter in buzz.matters))
@@ -96,13 +97,15 @@ def _title(matter: Matter, buzz: Buzz, language: str) -> str:
     return in_language(words, language).format(worker=matter.worker)
 
 
-def _body(matter: Matter, ask: Ask | None) -> str:
+def _body(matter: Matter, ask: Ask | None, language: str) -> str:
     if ask is None:
         return matter.text
     whole = asking.whole(ask)
-    where = f"In: {ask.where}" if ask.where else ""
-    risks = f"⚠ {'; '.join(ask.risks)}" if ask.risks else ""
-    text = "\n".join(part for part in (ask.question, whole, where, risks) if part)
+    question = ask.question_phrase and said(ask.question_phrase, language)
+    where = in_language(texts.WHERE, language).format(where=ask.where) if ask.where else ""
+    told = [said(one, language) for one in ask.risk_phrases]
+    risks = f"⚠ {'; '.join(told if all(told) and len(told) == len(ask.risks) else ask.risks)}" if ask.risks else ""
+    text = "\n".join(part for part in (question or ask.question, whole, where, risks) if part)
     return text if len(text) <= MOST_BODY_CHARACTERS else f"{text[: MOST_BODY_CHARACTERS - 1]}…"
 
 

@@ -1,7 +1,7 @@
 """The words of notifications in the five languages of the app. Pure."""
 
 from farhand.model.attention import AttentionKind
-from farhand.model.push import LANGUAGES
+from farhand.model.words import LANGUAGES
 
 _ASK = ("{worker} asks", "{worker} fragt", "{worker} demande", "{worker} pregunta", "{worker} 提问")
 TITLES = {
@@ -43,6 +43,7 @@ TITLES = {
     ),
     AttentionKind.NODE: ("Your node", "Dein Node", "Ton nœud", "Tu nodo", "你的节点"),
 }
+WHERE = ("In: {where}", "In: {where}", "Dans : {where}", "En: {where}", "位置：{where}")
 STILL = (
     "{worker} still waits",
     "{worker} wartet noch",

@@ -15,24 +15,24 @@ from farhand.drivers.wires.asks.build import (
     EXPIRED,
     OTHER,
     SESSION,
-    UNTIL_SESSION_ENDS,
     AskWording,
     ask_of,
+    denial,
     digest_of,
     labels_of,
     options,
     options_in_full,
     permission,
+    plan,
     step_id,
 )
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.model.facts import AskRaised
-from farhand.model.words import AskKind, Choice, Mode, Word
+from farhand.model.phrases import choice, phrase
+from farhand.model.words import AskKind, Choice, Word
 
 PATTERN: Final = "pattern"
 ACCEPT_EDITS: Final = "accept_edits"
-PLAN_SHOWN: Final = "Go ahead with this plan?"
-NO_PLAN: Final = "Go ahead? It wrote no plan down."
 
 
 class ClaudeQuestion(Word):
@@ -85,8 +85,7 @@ def _wording(question: ClaudeQuestion, step: int) -> AskWording:
         )
     whole = detail(question.tool, arguments)
     if question.tool == "ExitPlanMode":
-        asked = PLAN_SHOWN if whole else NO_PLAN
-        return AskWording(about=AskKind.PLAN, question=asked, choices=plan_choices(), whole=whole)
+        return plan(whole, phrase("scope_edit_folder"), ACCEPT_EDITS)
     action = action_of(question.tool, arguments)
     why = arguments.text("description")
     return permission(action, _permission_choices(question), whole, where=question.cwd, why=why)
@@ -96,26 +95,11 @@ def _questions(question: ClaudeQuestion) -> list[Fields]:
     return Fields(question.arguments).list("questions") if question.tool == "AskUserQuestion" else []
 
 
-def plan_choices() -> tuple[Choice, ...]:
-    """How a plan can be answered."""
-    freely = f"Every edit in the folder without a question, {UNTIL_SESSION_ENDS}; commands still ask."
-    return (
-        Choice(id=ALLOW, label="Go ahead, ask before each edit", mode=Mode.DEFAULT),
-        Choice(id=ACCEPT_EDITS, label="Go ahead, edit freely", scope=freely, mode=Mode.AUTO_EDIT),
-        Choice(id=DENY, label="Keep planning", allows=False, words=True),
-    )
-
-
 def _permission_choices(question: ClaudeQuestion) -> tuple[Choice, ...]:
     narrow, pattern = session_rule(question.tool, Fields(question.arguments)), _pattern(question)
-    for_session = [Choice(id=SESSION, label=narrow.label, scope=narrow.scope)] if narrow else []
-    lasting = [Choice(id=PATTERN, label=lasting_label(pattern), scope=lasting_scope(pattern))] if pattern else []
-    return (
-        Choice(id=ALLOW, label="Allow once"),
-        *for_session,
-        *lasting,
-        Choice(id=DENY, label="Deny", allows=False, words=True),
-    )
+    for_session = [choice(SESSION, narrow.label, scope=narrow.scope)] if narrow else []
+    lasting = [choice(PATTERN, lasting_label(pattern), scope=lasting_scope(pattern))] if pattern else []
+    return (choice(ALLOW, phrase("label_allow_once")), *for_session, *lasting, denial())
 
 
 def _pattern(question: ClaudeQuestion) -> Fields | None:

@@ -6,12 +6,11 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from farhand.drivers.wires.asks.build import UNTIL_SESSION_ENDS
+from farhand.drivers.wires.asks.build import short_label
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
-from farhand.model.words import Word
+from farhand.model.phrases import phrase
+from farhand.model.words import Phrase, Word
 
-# What a button has room for; a longer rule stands whole in the card alone.
-LONGEST_LABEL: Final = 56
 EDITORS: Final = frozenset("Edit MultiEdit Write NotebookEdit".split())
 READERS: Final = frozenset(("Read",))
 # Tools without a narrower rule that Claude Code would hold to.
@@ -20,19 +19,20 @@ _NARROW_ONLY: Final = EDITORS | READERS | {"Bash", "WebFetch", "ExitPlanMode", "
 _WILD_IN_COMMANDS: Final = re.compile(r"[*\\\n]|:\*?$")
 _WILD_IN_PATHS: Final = re.compile(r"[*?\[\]{}!#\\\s()]")
 _HOST: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+# Where a rule is kept: what is said of its lifetime, and its file.
 _LIFETIMES: Final = {
-    "session": UNTIL_SESSION_ENDS,
-    "localSettings": "for good: in .claude/settings.local.json, for every later session in this folder",
-    "projectSettings": "for good: in .claude/settings.json, for every later session and everybody who has this project",
-    "userSettings": "for good: in your own ~/.claude/settings.json, for every session in every folder",
+    "session": ("scope_rules_session", ""),
+    "localSettings": ("scope_rules_folder", ".claude/settings.local.json"),
+    "projectSettings": ("scope_rules_project", ".claude/settings.json"),
+    "userSettings": ("scope_rules_user", "~/.claude/settings.json"),
 }
 
 
 class SessionRule(Word):
     """What is allowed from now on until the session ends."""
 
-    label: str
-    scope: str
+    label: Phrase
+    scope: Phrase
     tool: str
     content: str = ""
 
@@ -57,24 +57,23 @@ def session_rule(tool: str, arguments: Fields) -> SessionRule | None:
         return _for_host(arguments.text("url"))
     if not tool or tool in _NARROW_ONLY:
         return None
-    scope = f"Every use of {tool}, whatever it is given, {UNTIL_SESSION_ENDS}."
-    return SessionRule(label=fitting(f"Allow every {tool} for this session"), scope=scope, tool=tool)
+    label = short_label(phrase("label_allow_every_session", tool=tool), "label_allow_tool_session")
+    return SessionRule(label=label, scope=phrase("scope_every_use", tool=tool), tool=tool)
 
 
 def _for_command(command: str) -> SessionRule | None:
     if not command.strip() or command != command.strip() or _WILD_IN_COMMANDS.search(command):
         return None
-    scope = f"This very command, letter by letter, {UNTIL_SESSION_ENDS}."
-    return SessionRule(label="Allow this command for this session", scope=scope, tool="Bash", content=command)
+    label, scope = phrase("label_allow_command_session"), phrase("scope_command")
+    return SessionRule(label=label, scope=scope, tool="Bash", content=command)
 
 
 def _for_file(tool: str, verb: str, path: str) -> SessionRule | None:
     if not path.startswith("/") or "/../" in path or _WILD_IN_PATHS.search(path):
         return None
-    what = f"change {path} in any way" if verb == "change" else f"read {path}"
-    scope = f"To {what}, and no other file, {UNTIL_SESSION_ENDS}."
+    label, scope = phrase(f"label_allow_file_{verb}_session"), phrase(f"scope_file_{verb}", path=path)
     # A path from the root has two slashes in a rule: one alone begins where the settings are.
-    return SessionRule(label=f"Allow to {verb} this file for this session", scope=scope, tool=tool, content=f"/{path}")
+    return SessionRule(label=label, scope=scope, tool=tool, content=f"/{path}")
 
 
 def _for_host(address: str) -> SessionRule | None:
@@ -84,8 +83,8 @@ def _for_host(address: str) -> SessionRule | None:
         return None
     if not _HOST.fullmatch(host):
         return None
-    scope = f"To fetch any page of {host}, {UNTIL_SESSION_ENDS}."
-    label = fitting(f"Allow {host} for this session", "Allow this host for this session")
+    scope = phrase("scope_pages", host=host)
+    label = short_label(phrase("label_allow_what_session", what=host), "label_allow_host_session")
     return SessionRule(label=label, scope=scope, tool="WebFetch", content=f"domain:{host}")
 
 
@@ -95,23 +94,19 @@ def is_understood(suggestion: Fields) -> bool:
     return allows and bool(suggestion.list("rules")) and suggestion.text("destination") in _LIFETIMES
 
 
-def lasting_label(suggestion: Fields) -> str:
+def lasting_label(suggestion: Fields) -> Phrase:
     """What its button says; a rule that has no room there is called the one below."""
-    for_session = suggestion.text("destination") == "session"
-    words = f"Allow {_rules(suggestion)} for this session" if for_session else f"Always allow {_rules(suggestion)}"
-    return fitting(words, "Allow this rule for this session" if for_session else "Always allow this rule")
+    if suggestion.text("destination") == "session":
+        return short_label(phrase("label_allow_what_session", what=_rules(suggestion)), "label_allow_rule_session")
+    return short_label(phrase("label_always_allow_what", what=_rules(suggestion)), "label_always_allow_rule")
 
 
-def lasting_scope(suggestion: Fields) -> str:
+def lasting_scope(suggestion: Fields) -> Phrase:
     """The whole rule, and where and how long it holds."""
-    return f"Whatever fits {_rules(suggestion)}, {_LIFETIMES[suggestion.text('destination')]}."
+    code, file = _LIFETIMES[suggestion.text("destination")]
+    return phrase(code, rules=_rules(suggestion), **({"file": file} if file else {}))
 
 
 def _rules(suggestion: Fields) -> str:
     rules = suggestion.list("rules")
     return ", ".join(f"{rule.text('toolName')}({rule.text('ruleContent') or '*'})" for rule in rules)
-
-
-def fitting(label: str, otherwise: str = "Allow this tool for this session") -> str:
-    """The label, or a shorter one where a button would cut it."""
-    return label if len(label) <= LONGEST_LABEL else otherwise

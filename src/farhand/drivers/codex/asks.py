@@ -14,9 +14,9 @@ from farhand.drivers.wires.asks.build import (
     DENY,
     EXPIRED,
     SESSION,
-    UNTIL_SESSION_ENDS,
     AskWording,
     ask_of,
+    denial,
     digest_of,
     labels_of,
     options,
@@ -28,7 +28,8 @@ from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.text.tool_title import pretty_json
 from farhand.model.action import Action, ActionKind, call, files, run
 from farhand.model.facts import AskRaised
-from farhand.model.words import AskKind, Choice, Word, replace
+from farhand.model.phrases import choice, phrase
+from farhand.model.words import AskKind, Choice, Phrase, Word, replace
 
 COMMAND: Final = "item/commandExecution/requestApproval"
 CHANGE: Final = "item/fileChange/requestApproval"
@@ -41,8 +42,8 @@ METHODS: Final = frozenset((COMMAND, CHANGE, PERMISSIONS, INPUT, ELICITATION))
 _PASSING: Final = frozenset("startedAtMs threadId turnId itemId approvalId availableDecisions environmentId".split())
 
 
-_FILES_SCOPE: Final = f"Any change to these very files, {UNTIL_SESSION_ENDS}."
-_PERMISSIONS_SCOPE: Final = f"These permissions for everything that Codex runs, {UNTIL_SESSION_ENDS}."
+_FILES_SCOPE: Final = phrase("scope_files")
+_PERMISSIONS_SCOPE: Final = phrase("scope_permissions", agent="Codex")
 
 
 class CodexQuestion(Word):
@@ -91,7 +92,7 @@ def _wording(question: CodexQuestion, step: int) -> AskWording:
         case "item/fileChange/requestApproval":
             root = params.text("grantRoot")
             asked = f"\n\nIt also asks to write anywhere under {root} for the rest of the session." if root else ""
-            choices = _choices(_FILES_SCOPE if not root else "")
+            choices = _choices(_FILES_SCOPE if not root else None)
             return permission(_changed(question), choices, question.detail + asked, why=why)
         case "PermissionRequest":
             return replace(_hooked(params), where=question.cwd)
@@ -119,12 +120,13 @@ def _elicitation(params: Fields) -> AskWording:
     return replace(asked, question=f"{server}: {words}")
 
 
-def _command_scope(params: Fields) -> str:
+def _command_scope(params: Fields) -> Phrase:
     """What Codex allows when a command is allowed for the session."""
     network = params.fields("networkApprovalContext")
     if network:
-        return f"Connections to {network.text('host') or 'the host named here'}, {UNTIL_SESSION_ENDS}."
-    return f"This very command in this folder, {UNTIL_SESSION_ENDS}."
+        host = network.text("host")
+        return phrase("scope_host", host=host) if host else phrase("scope_host_named")
+    return phrase("scope_command_folder")
 
 
 def _elicited(params: Fields) -> JsonObject:
@@ -151,10 +153,10 @@ def _command(params: Fields, command: str) -> str:
     return (command or raw) + wrapped + granted
 
 
-def _choices(for_session: str = "") -> tuple[Choice, ...]:
+def _choices(for_session: Phrase | None = None) -> tuple[Choice, ...]:
     """Yes and no, and what is allowed for the session where its reach is known."""
-    lasting = (Choice(id=SESSION, label="Allow for this session", scope=for_session),) if for_session else ()
-    return (Choice(id=ALLOW, label="Allow once"), *lasting, Choice(id=DENY, label="Deny", allows=False, words=True))
+    lasting = (choice(SESSION, phrase("label_allow_session"), scope=for_session),) if for_session else ()
+    return (choice(ALLOW, phrase("label_allow_once")), *lasting, denial())
 
 
 def _questions(question: CodexQuestion) -> list[Fields]:

@@ -15,20 +15,23 @@ from farhand.drivers.wires.asks.build import (
     DENY,
     OTHER,
     SESSION,
-    UNTIL_SESSION_ENDS,
     AskWording,
     ask_of,
+    denial,
     labels_of,
     options,
     options_in_full,
     permission,
+    plan,
+    short_label,
 )
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.text.tool_title import pretty_json
 from farhand.model import action as actions
 from farhand.model.action import Action, run
 from farhand.model.facts import AskRaised
-from farhand.model.words import AskKind, Choice, Mode, Word, replace
+from farhand.model.phrases import choice, phrase
+from farhand.model.words import AskKind, Choice, Word, replace
 
 ACCEPT_EDITS: Final = "accept_edits"
 # How the dialog's options begin; others (an editor at the desk, leave for ever) are not for the phone.
@@ -37,20 +40,9 @@ PLAN: Final = "exit_plan_mode"
 PLAN_TITLE = "Ready to start implementation?"
 PLANS: Final = {ALLOW: "Yes, manually accept edits", ACCEPT_EDITS: "Yes, automatically accept edits"}
 FEEDBACK = "Type your feedback"
-PLAN_CHOICES = (
-    Choice(id=ALLOW, label="Go ahead, ask before each edit", mode=Mode.DEFAULT),
-    Choice(
-        id=ACCEPT_EDITS,
-        label="Go ahead, edit freely",
-        scope=f"Every edit of any file without a question, {UNTIL_SESSION_ENDS}; commands still ask.",
-        mode=Mode.AUTO_EDIT,
-    ),
-    Choice(id=DENY, label="Keep planning", allows=False, words=True),
-)
 CHOICE: Final = "ask_user"
 CUSTOM = "Enter a custom value"
 ESCAPE = "Escape"
-LONGEST_LABEL: Final = 56
 # How the dialogs of tools end that are neither commands nor edits.
 PROCEED = "Do you want to proceed?"
 _DRAWN = str.maketrans("", "", "*_`~")
@@ -218,7 +210,7 @@ def to_ask(ask: str, question: GeminiQuestion, seconds: float | None, dialog: Di
 
 
 def _wording(question: GeminiQuestion, dialog: Dialog) -> AskWording:
-    deny = Choice(id=DENY, label="Deny", allows=False, words=True)
+    deny = denial()
     if not is_sure(question):
         return permission(_action(question), (deny,), _unsure(question))
     asked = asked_once(question)
@@ -227,30 +219,28 @@ def _wording(question: GeminiQuestion, dialog: Dialog) -> AskWording:
         words, every = asked.text("question"), options_in_full(asked)
         return AskWording(about=AskKind.CHOICE, question=words, choices=choices, whole=every)
     if question.kind == PLAN:
-        plan = Fields(question.details).text("plan") or "\n".join(dialog.words[1:])
-        return AskWording(about=AskKind.PLAN, question="Go ahead with this plan?", choices=PLAN_CHOICES, whole=plan)
-    offered = tuple(_offered(choice, question) for choice in (ALLOW, SESSION) if dialog.key(LABELS[choice]))
+        written = Fields(question.details).text("plan") or "\n".join(dialog.words[1:])
+        return plan(written, phrase("scope_edit_any"), ACCEPT_EDITS)
+    once = choice(ALLOW, phrase("label_allow_once"))
+    yeses = {ALLOW: once, SESSION: _for_session(question)}
+    offered = tuple(yes for name, yes in yeses.items() if dialog.key(LABELS[name]))
     given = Fields(question.call.arguments)
     where, why = given.text("dir_path") if question.kind == "exec" else "", given.text("description")
     return permission(_action(question), (*offered, deny), whole(question), where=where, why=why)
 
 
-def _offered(choice: str, question: GeminiQuestion) -> Choice:
-    """A yes; one for the session says what the Gemini CLI then no longer asks for."""
-    if choice != SESSION:
-        return Choice(id=choice, label=LABELS[choice])
-    match question.kind:
-        case "exec":
-            roots = Fields(question.details).text("rootCommand")
-            what = f"Every command that begins with {roots}" if roots else "Every command that begins like this one"
-            label = f"Allow every {roots} for this session"
-        case "edit":
-            what, label = "Every edit of any file (the mode auto_edit)", "Allow every edit for this session"
-        case _:
-            name = question.call.tool or "use of this tool"
-            what, label = f"Every {name}, whatever it is given", f"Allow every {name} for this session"
-    short = label if len(label) <= LONGEST_LABEL else "Allow all of its kind for this session"
-    return Choice(id=SESSION, label=short, scope=f"{what}, {UNTIL_SESSION_ENDS}.")
+def _for_session(question: GeminiQuestion) -> Choice:
+    """A yes for the session: what the Gemini CLI then no longer asks for."""
+    if question.kind == "edit":
+        return choice(SESSION, phrase("label_allow_edits_session"), scope=phrase("scope_edit_mode"))
+    is_command = question.kind == "exec"
+    name = Fields(question.details).text("rootCommand") if is_command else question.call.tool
+    if not name:
+        label, scope = ("kind", "scope_commands_like") if is_command else ("tool", "scope_tool")
+        return choice(SESSION, phrase(f"label_allow_{label}_session"), scope=phrase(scope))
+    scoped = phrase("scope_commands_with", commands=name) if is_command else phrase("scope_every", tool=name)
+    label_of_it = short_label(phrase("label_allow_every_session", tool=name), "label_allow_kind_session")
+    return choice(SESSION, label_of_it, scope=scoped)
 
 
 def _action(question: GeminiQuestion) -> Action:

@@ -21,6 +21,7 @@ from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.lines.agent import Prompt
 from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines, write_line
 from farhand.model.action import ActionKind, headline
+from farhand.model.phrases import offered
 from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError, SessionNotFound
@@ -30,7 +31,6 @@ from farhand.sdk.protocols import Question, Reply, ToolCall
 from farhand.sdk.session import Session
 
 TITLE_CHARACTERS = 200
-LABELS = {"allow": "Allow once", "deny": "Deny"}
 
 
 class NativeAgent:
@@ -125,15 +125,7 @@ class NativeAgent:
         ask = f"{self._running}/{self._count}"
         self._asked[ask] = question.id
         permission = question.kind == "permission"
-        choices = [
-            {
-                "id": choice,
-                "label": LABELS.get(choice, choice) if permission else choice,
-                "allows": choice != "deny",
-                "words": choice == "deny",
-            }
-            for choice in question.choices
-        ]
+        choices = [msgspec.to_builtins(offered(one, permission=permission)) for one in question.choices]
         asked: JsonObject = {"question": question.text, "about": "permission" if permission else "choice"}
         if question.call is not None:
             asked |= asked_for(question.call)

@@ -14,17 +14,19 @@ from farhand.drivers.wires.asks.build import (
     SESSION,
     AskWording,
     ask_of,
+    denial,
     digest_of,
     options,
     permission,
+    short_label,
     step_id,
 )
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.facts import AskRaised, AskSettled
+from farhand.model.phrases import choice, phrase
 from farhand.model.words import AskKind, Choice, HowSettled, Word
 
 ONCE: Final = "once"
-LONGEST_LABEL: Final = 56
 
 OpenCodeRequest: TypeAlias = OpenCodePermission | OpenCodeQuestions
 
@@ -65,8 +67,7 @@ def raised(request: OpenCodeRequest, seconds: float | None) -> list[AskRaised]:
 
 
 def _permission(wanted: OpenCodePermission, seconds: float | None) -> AskRaised:
-    deny = Choice(id=DENY, label="Deny", allows=False, words=True)
-    choices = (Choice(id=ONCE, label="Allow once"), *_lasting(wanted), deny)
+    choices = (choice(ONCE, phrase("label_allow_once")), *_lasting(wanted), denial())
     why = Fields(wanted.metadata).text("description")
     worded = permission(titles.permission_action(wanted), choices, titles.permission_detail(wanted), why=why)
     return ask_of(wanted.id, worded, digest(wanted), seconds)
@@ -76,13 +77,13 @@ def _lasting(wanted: OpenCodePermission) -> tuple[Choice, ...]:
     """Leave for the session, by the patterns that OpenCode proposes: all of them are named."""
     if not wanted.always:
         return ()
-    patterns = ", ".join(wanted.always)
-    what = f"every {wanted.permission}" if patterns == "*" else patterns
-    label = f"Allow {what} for this session"
-    short = label if len(label) <= LONGEST_LABEL else "Allow these patterns for this session"
-    given = ", whatever it is given" if patterns == "*" else f" that fits {patterns} (* stands for anything)"
-    scope = f"Every {wanted.permission}{given}, until its session ends."
-    return (Choice(id=SESSION, label=short, scope=scope),)
+    tool, patterns = wanted.permission, ", ".join(wanted.always)
+    if patterns == "*":
+        label, scope = phrase("label_allow_every_session", tool=tool), phrase("scope_every_in_session", tool=tool)
+    else:
+        label = phrase("label_allow_what_session", what=patterns)
+        scope = phrase("scope_fitting", tool=tool, patterns=patterns)
+    return (choice(SESSION, short_label(label, "label_allow_patterns_session"), scope=scope),)
 
 
 def _question(asked: OpenCodeQuestions, step: int, seconds: float | None) -> AskRaised:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from farhand.model.errors import AgentMissing, DriverError
+from farhand.model.phrases import phrase
 from farhand.model.present import Worker
 
 
@@ -12,7 +13,7 @@ def program_path(name: str, install: str, environment: Mapping[str, str]) -> str
     """Where the program is; raises AgentMissing with the command that installs it."""
     path = shutil.which(name, path=environment.get("PATH"))
     if path is None:
-        raise AgentMissing(f"There is no '{name}' on PATH: {install}", program=name)
+        raise AgentMissing(phrase("why_program_missing", program=name, install=install), program=name)
     return path
 
 
@@ -20,7 +21,7 @@ def workplace(worker: Worker) -> Path:
     """The worker's folder as it really is; raises DriverError when there is none."""
     directory = Path(worker.directory)
     if not directory.is_dir():
-        raise DriverError(f"There is no folder {directory}; {worker.name} cannot work there.")
+        raise DriverError(phrase("why_folder_gone", folder=str(directory), worker=worker.name))
     return directory.resolve()
 
 

@@ -232,7 +232,7 @@ function whatOf(fact: wire.Fact, log: Log): EventRow["what"] | null {
     case "came_online":
       return { type: "online", back: fact.back ?? false };
     case "went_offline":
-      return { type: "offline", why: fact.why, asked: fact.asked ?? false };
+      return { type: "offline", why: fact.why, whyPhrase: fact.why_phrase ?? null, asked: fact.asked ?? false };
     case "tuned":
       return {
         type: "tuned",

@@ -15,19 +15,20 @@ from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.lines.agent import Prompt
 from farhand.drivers.wires.text.tool_title import pretty_json
 from farhand.model.action import Action, ActionKind, files, headline
+from farhand.model.phrases import choice, phrase, said
 from farhand.sdk.acp.words import AcpOption, AcpPermission, AcpSaid, AcpTurnEnded, ToolProgress, Update
 
 SHOWN_CHARACTERS = 4000
 # What the kinds of options do, in the order in which they are shown.
 _KINDS: Final = {
-    "allow_once": "Allow once",
-    "allow_always": "Always allow",
-    "reject_once": "Reject",
-    "reject_always": "Always reject",
+    "allow_once": "label_allow_once",
+    "allow_always": "label_always_allow",
+    "reject_once": "label_reject",
+    "reject_always": "label_always_reject",
 }
 HOW = {"end_turn": "completed", "cancelled": "interrupted"}
 # What the protocol does not say, nobody can promise.
-AGENTS_OFFER: Final = "The agent's own offer. How far it reaches and how long it lasts, only the agent decides."
+AGENTS_OFFER: Final = phrase("scope_agents_offer")
 NO_RAW_INPUT: Final = "The agent sent no raw input: all that is known of it are the agent's own words."
 _CHANGES: Final = {"edit": ActionKind.EDIT, "delete": ActionKind.DELETE, "move": ActionKind.EDIT}
 FAILURES = {
@@ -140,11 +141,15 @@ def _rank(option: AcpOption) -> int:
 
 def _choice(option: AcpOption) -> JsonObject:
     """A button: first what its kind does, in our words, then what the agent calls it where that says something else."""
-    words = _KINDS.get(option.kind, "The agent's own offer")
-    label = words if option.name.casefold() in words.casefold() else f"{words} (“{option.name}”)"
+    label = phrase(_KINDS.get(option.kind, "label_agents_offer"))
+    if option.name.casefold() not in said(label).casefold():
+        label = phrase(f"{label.code}_named", name=option.name)
+    is_plain = option.kind in _KINDS and option.kind != "allow_always"
     # Only a refusal surely allows nothing.
-    choice: JsonObject = {"id": option.option_id, "label": label, "allows": not option.kind.startswith("reject_")}
-    return choice if option.kind in _KINDS and option.kind != "allow_always" else {**choice, "scope": AGENTS_OFFER}
+    allows = not option.kind.startswith("reject_")
+    made = choice(option.option_id, label, scope=None if is_plain else AGENTS_OFFER, allows=allows)
+    plain: JsonObject = msgspec.to_builtins(made)
+    return plain
 
 
 def blocks_of(prompt: Prompt, *, images: bool, read: Callable[[Path], bytes] = Path.read_bytes) -> list[JsonObject]:

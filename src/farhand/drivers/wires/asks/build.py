@@ -12,16 +12,18 @@ from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.action import Action, headline
 from farhand.model.facts import AskRaised, AskSettled
+from farhand.model.phrases import choice, phrase, said
 from farhand.model.visible import visible
-from farhand.model.words import AskKind, Choice, HowSettled, Word
+from farhand.model.words import AskKind, Choice, HowSettled, Mode, Phrase, Word, replace
 
 ALLOW: Final = "allow"
 SESSION: Final = "session"
 DENY: Final = "deny"
 OTHER: Final = "other"
+# What a button has room for; what is longer stands whole in the card alone.
+LONGEST_LABEL: Final = 56
 DENIED = "The manager said no."
 EXPIRED = "Nobody answered in time, so the answer is no."
-UNTIL_SESSION_ENDS: Final = "until its session ends or it is relaunched"
 GONE = "The agent no longer waits for that answer; nothing was allowed."
 CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
 
@@ -57,6 +59,8 @@ class AskWording(Word):
     where: str = ""
     # In the agent's own words.
     why: str = ""
+    # The question by code, where it is ours.
+    phrase: Phrase | None = None
 
 
 def permission(
@@ -81,6 +85,7 @@ def ask_of(
     return AskRaised(
         ask=ask,
         question=visible(wording.question),
+        question_phrase=wording.phrase,
         choices=wording.choices,
         about=wording.about,
         detail=visible(wording.whole),
@@ -96,8 +101,29 @@ def ask_of(
 def options(labels: Iterable[str], *, custom: bool = True) -> tuple[Choice, ...]:
     """The choices of a question, numbered from 1; words of one's own where they may be, and no answer at all."""
     numbered = tuple(Choice(id=str(number), label=label) for number, label in enumerate(labels, 1))
-    other = (Choice(id=OTHER, label="Something else (write it)", words=True),) if custom else ()
-    return (*numbered, *other, Choice(id=DENY, label="Do not answer", allows=False))
+    other = (choice(OTHER, phrase("label_something_else"), words=True),) if custom else ()
+    return (*numbered, *other, choice(DENY, phrase("label_no_answer"), allows=False))
+
+
+def denial() -> Choice:
+    """The no of a permission, with words or without."""
+    return choice(DENY, phrase("label_deny"), allows=False, words=True)
+
+
+def plan(whole: str, freely: Phrase, accept_edits: str) -> AskWording:
+    """Leave to carry a plan out: asking before edits, editing freely as far as is said, or not yet."""
+    question = phrase("question_plan" if whole else "question_no_plan")
+    choices = (
+        replace(choice(ALLOW, phrase("label_edit_asking")), mode=Mode.DEFAULT),
+        replace(choice(accept_edits, phrase("label_edit_freely"), scope=freely), mode=Mode.AUTO_EDIT),
+        choice(DENY, phrase("label_keep_planning"), allows=False, words=True),
+    )
+    return AskWording(about=AskKind.PLAN, question=said(question), phrase=question, choices=choices, whole=whole)
+
+
+def short_label(label: Phrase, otherwise: str) -> Phrase:
+    """The label, or the phrase of that code where a button would cut it."""
+    return label if len(said(label)) <= LONGEST_LABEL else phrase(otherwise)
 
 
 def labels_of(question: Fields) -> list[str]:
