@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -14,7 +14,9 @@ from playwright.async_api import TimeoutError as NotInTime
 from tests.live.app.phone import ARGUMENTS, CHROMIUM
 from tests.live.nodes import SAFETY_SECONDS
 from tests.live.phone_scenarios import PhoneModel
+from tests.live.turn_scenarios import AskedWith, EffortModel
 
+from farhand.testing.models.script import say
 from farhand.testing.phone import Phone
 
 # What every worker is told first.
@@ -55,12 +57,14 @@ class AppInHand:
         answer = self.page.get_by_role("article", name=f"{self.name}’s answer").filter(has_text=text)
         await expect(answer).to_have_count(1)
 
-    async def hire(self, agent: str, wire: str) -> None:
-        """By the sheet: the agent, the name, how it is run."""
+    async def hire(self, agent: str, wire: str, effort: str = "") -> None:
+        """By the sheet: the agent, the name, how it is run, how hard it thinks."""
         await self.page.get_by_role("button", name=re.compile("^Hire")).first.tap()
         await self.sheet.get_by_text(agent, exact=True).tap()
         await self.sheet.get_by_label("Name").fill(self.name)
         await self.sheet.get_by_label("How it is run").select_option(wire)
+        if effort:
+            await self.sheet.get_by_label("Effort").select_option(effort)
         await self.sheet.get_by_role("button", name=f"Hire {self.name}").tap()
         await expect(self.page.get_by_role("textbox", name=f"Message {self.name}…")).to_be_visible()
 
@@ -133,6 +137,28 @@ async def a_day_in_the_app(app: AppInHand, model: PhoneModel, agent: str, wire: 
     await app.hears("here again")
     await app.say("zz-again")
     await app.hears("still the same one")
+
+
+async def the_effort_is_chosen_in_the_app(
+    app: AppInHand, model: EffortModel, agent: str, effort_of: Callable[[AskedWith], object]
+) -> None:
+    """Hired to think little, and told to think more in the worker's sheet: the model is asked with each."""
+    for marker, answer in ((WELCOME, "I am ready"), ("zz-little", "a little"), ("zz-more", "much more")):
+        model.script.conversation(marker, say(answer))
+    await app.hire(agent, "headless", effort="low")
+    await app.hears("I am ready")
+    await app.say("zz-little")
+    await app.hears("a little")
+    assert effort_of(await model.asked("zz-little")) == "low"
+    await app.button(f"About {app.name}").tap()
+    chosen = app.sheet.get_by_label("Effort")
+    await expect(chosen).to_have_value("low")
+    await chosen.select_option("high")
+    await app.sheet.get_by_role("button", name="Close").tap()
+    await expect(app.page.get_by_text("Effort high")).to_be_visible()
+    await app.say("zz-more")
+    await app.hears("much more")
+    assert effort_of(await model.asked("zz-more")) == "high"
 
 
 async def sees_its_terminal(app: AppInHand) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.live.app_scenarios import a_day_in_the_app, with_app
+from tests.live.app_scenarios import a_day_in_the_app, the_effort_is_chosen_in_the_app, with_app
+from tests.live.claude.test_claude_effort import effort_of
 from tests.live.phone_scenarios import ScriptedPhoneModel
 
 from farhand.testing.claude_env import ClaudeEnv
@@ -20,3 +21,8 @@ async def test_a_day_in_the_app(cli_env: ClaudeEnv, bot: FakeBot) -> None:
     )
     async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
         await a_day_in_the_app(app, model, "Claude", "tmux")
+
+
+async def test_the_effort_is_chosen_in_the_app(cli_env: ClaudeEnv, bot: FakeBot) -> None:
+    async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
+        await the_effort_is_chosen_in_the_app(app, cli_env.model, "Claude", effort_of)
