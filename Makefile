@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
-.PHONY: help run test test-fast check bench live record format lock reference picture screenshots terminal-pictures web dist dist-try setup-run setup-dev setup-tests
+.PHONY: help run test test-fast check bench live record format lock reference picture screenshots terminal-pictures notification-pictures web dist dist-try setup-run setup-dev setup-tests
 PYTEST = .venv/bin/python -m pytest -q -p no:cacheprovider
 # tests/order.py says how many workers that are, what they run first, and which tests stay together.
 ON_ALL_CORES = -n auto --dist loadgroup --no-loadscope-reorder
@@ -19,6 +19,7 @@ help:
 	@echo "make reference  what the code tells, anew: docs/reference/, the schema, its types, golden fixtures"
 	@echo "make screenshots   every screen of the phone app in build/screenshots, and what axe has against it"
 	@echo "make terminal-pictures   the main states of the terminal app in build/terminal"
+	@echo "make notification-pictures   notifications as Chromium draws them under Xvfb, in build/screenshots"
 	@echo "make picture    the picture of the README, anew, from a real terminal"
 
 run: setup-run
@@ -81,6 +82,9 @@ reference: setup-dev
 
 picture: setup-tests
 	.venv/bin/python scripts/draw_picture.py
+
+notification-pictures: setup-tests web
+	.venv/bin/python scripts/draw_notifications.py
 
 terminal-pictures: setup-tests
 	.venv/bin/python -m scripts.draw_terminal_app
