@@ -274,3 +274,35 @@ async def test_a_session_of_the_desk_is_taken_up_and_its_past_is_not_told(cli_en
         told = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
         assert told == ["the word is plover", "it was plover"]
     assert "the word is plover" in str(cli_env.model.last)
+
+
+@pytest.mark.parametrize("wire", ["headless", "exec", "tmux"])
+async def test_a_conversation_is_the_same_however_often_it_is_taken_up(cli_env: GeminiEnv, wire: str) -> None:
+    """Each time in a later minute than the one before: then the CLI leaves an empty file of the same session."""
+    cli_env.model.expect(says("the word is plover"), prompt="zz-first")
+    async with cli_env.open() as house:
+        await hired(house, cli_env, wire=wire)
+        await house.say("zz-first")
+        ended = await house.event(TurnEnded)
+        session = house.worker().session
+        await house.end("ann")
+        await house.fact(Ended)
+        for name in ("bob", "cleo", "dan"):
+            cli_env.model.expect(says(f"{name} is here"), prompt=f"zz-{name}")
+            taken_up = Hire(
+                id=house.id(),
+                worker=name,
+                backend="gemini",
+                directory=str(cli_env.project),
+                mode=Mode.DEFAULT,
+                options={"wire": wire},
+                session=session,
+            )
+            age(session, cli_env.home / ".gemini", "")
+            await house.send(taken_up)
+            await house.say(f"zz-{name}", worker=name)
+            ended = await house.event(TurnEnded, after=ended.seq)
+            assert house.worker(name).session == session
+            assert "the word is plover" in str(cli_env.model.last)
+            await house.end(name)
+            await house.event(Ended, after=ended.seq)

@@ -18,6 +18,7 @@ from farhand.drivers.gemini.sessions import (
     find_file,
     has_conversation,
     list_sessions,
+    remove_empty_twins,
     session_to_start,
 )
 from farhand.model.errors import DriverError
@@ -111,6 +112,21 @@ def test_a_session_of_this_minute_gets_an_older_name_and_an_older_one_keeps_its_
 
 
 HOOKS = {"BeforeAgent": [{"hooks": [{"type": "command", "name": "farhand", "command": "x"}]}]}
+
+
+def test_the_empty_twin_of_a_session_goes_and_nothing_else(kept: Path) -> None:
+    own = find_file(A, kept)
+    assert own is not None
+    before = sorted(own.parent.iterdir())
+    twin = own.with_name("session-2026-11-15T19-16-aaaaaaaa.jsonl")
+    context = {"$set": {"messages": [message("<session_context>\nhello\n</session_context>")]}}
+    twin.write_text("".join(json.dumps(one) + "\n" for one in (head(A), context)))
+    # Another session whose id begins the same, in which nobody has spoken yet.
+    other = own.with_name("session-2026-11-15T19-17-aaaaaaaa.jsonl")
+    other.write_text(json.dumps(head("aaaaaaaa-another")) + "\n")
+    remove_empty_twins(kept)
+    assert sorted(own.parent.iterdir()) == sorted([*before, other])
+    assert find_file(A, kept) == own
 
 
 def test_the_persons_settings_stay_and_ours_lie_over_a_copy(tmp_path: Path) -> None:

@@ -149,8 +149,12 @@ def find_file(session: str, home: Path) -> Path | None:
 
 
 def _is_of(path: Path, session: str) -> bool:
+    return _session_of(path) == session
+
+
+def _session_of(path: Path) -> str:
     name = _SESSION.search(_head(path, 4096))
-    return name is not None and name[1].decode() == session
+    return name[1].decode() if name is not None else ""
 
 
 def _is_spoken(path: Path) -> bool:
@@ -180,6 +184,23 @@ def session_to_start(session: str, home: Path) -> tuple[str, bool]:
         return session, True
     left = not session or find_file(session, home) is not None
     return str(uuid.uuid4()) if left else session, False
+
+
+def remove_empty_twins(home: Path) -> None:
+    """Removes the empty file that a session leaves beside its own when it is taken up in a later minute.
+
+    When the CLI (0.61) starts, it removes sessions in which nobody spoke: with such a file it would remove every file
+    of the same session, and with it the conversation.
+    """
+    files: dict[tuple[Path, str], list[Path]] = {}
+    for path in (home / "tmp").glob("*/chats/session-*.json*"):
+        if name := _NAME.match(path.name):
+            files.setdefault((path.parent, name["start"]), []).append(path)
+    for twins in files.values():
+        spoken = {_session_of(path) for path in twins if len(twins) > 1 and _is_spoken(path)} - {""}
+        for path in twins if spoken else ():
+            if _session_of(path) in spoken and not _is_spoken(path):
+                path.unlink(missing_ok=True)
 
 
 def age(session: str, home: Path, minute: str) -> None:

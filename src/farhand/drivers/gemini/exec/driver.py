@@ -12,7 +12,7 @@ import anyio.to_thread
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.limits import limit
-from farhand.drivers.gemini.sessions import GeminiSessions
+from farhand.drivers.gemini.sessions import GeminiSessions, remove_empty_twins
 from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink, line_or_change
@@ -62,6 +62,7 @@ class ExecGeminiDriver(GeminiSessions):
     def _plan(self, worker: Worker) -> Program:
         program = launch.found(self._own)
         launch.prepare(self.places, workplace(worker), self._own, {})
+        remove_empty_twins(self.places.kept)
         options = ["--folder", str(self.places.kept), "--mode", launch.argument(worker.mode)]
         options += ["--session", worker.session] if worker.session else []
         options += ["--model", worker.model] if worker.model else []

@@ -12,13 +12,14 @@ import anyio.to_thread
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.limits import limit
-from farhand.drivers.gemini.sessions import MINUTE, GeminiSessions, age
+from farhand.drivers.gemini.sessions import MINUTE, GeminiSessions, age, remove_empty_twins
 from farhand.drivers.wires.acp.driver import AcpDriver
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.lines.translate import with_limit
 from farhand.drivers.wires.preflight import workplace
-from farhand.model.ports import Can, Link
+from farhand.model.facts import SessionKnown
+from farhand.model.ports import Can, Heard, Link
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
 
@@ -46,7 +47,7 @@ class HeadlessGeminiDriver(GeminiSessions):
             environment={**self._own, **launch.variables(self.places)},
             ask_seconds=context.ask_seconds,
             gate=context.folder_gate(MANIFEST),
-            amend=lambda heard: with_limit(heard, lambda error: limit(error, time.time())),
+            amend=self._amended,
         )
 
     @property
@@ -64,8 +65,15 @@ class HeadlessGeminiDriver(GeminiSessions):
     def _prepare(self, worker: Worker) -> None:
         launch.found(self._own)
         launch.prepare(self.places, workplace(worker), self._own, {})
+        remove_empty_twins(self.places.kept)
         if worker.session:
             age(worker.session, self.places.kept, datetime.now(UTC).strftime(MINUTE))
+
+    def _amended(self, heard: tuple[Heard, ...]) -> tuple[Heard, ...]:
+        if any(isinstance(one.fact, SessionKnown) for one in heard):
+            # It is loaded: whoever starts the CLI at the desk from now on finds one file of it.
+            remove_empty_twins(self.places.kept)
+        return with_limit(heard, lambda error: limit(error, time.time()))
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left; its session stays where the CLI keeps its sessions."""

@@ -10,7 +10,7 @@ import anyio.to_thread
 
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
-from farhand.drivers.gemini.sessions import GeminiSessions, find_file, session_to_start
+from farhand.drivers.gemini.sessions import GeminiSessions, find_file, remove_empty_twins, session_to_start
 from farhand.drivers.gemini.tmux.dialogs import GeminiDialogs, GeminiEvent
 from farhand.drivers.gemini.tmux.keyboard import GeminiKeyboard
 from farhand.drivers.gemini.tmux.link import GeminiCli
@@ -133,6 +133,7 @@ class TmuxGeminiDriver(GeminiSessions):
         directory, program = workplace(worker), launch.found(self._own)
         hooks = launch.hook_groups(hook.interpreter, hook.program)
         launch.prepare(self.places, directory, self._own, hooks)
+        remove_empty_twins(self.places.kept)
         before = cursor.state.session or worker.session
         session, resume = session_to_start(before, self.places.kept)
         words = launch.terminal_line(program, worker.mode, worker.model, session, resume=resume)
