@@ -36,7 +36,7 @@ from farhand.model.push import PushKeys, PushSubscription
 
 ROOT = Path(__file__).resolve().parent.parent
 APP_FILES = ROOT / "src" / "farhand" / "server" / "app_files"
-WIDTH, HEIGHT = 400, 240
+WIDTH, HEIGHT = 520, 260
 FOLDER = "~/shop"
 CHOICES = (
     choice("allow", phrase("label_allow_once")),
@@ -119,7 +119,19 @@ def display(folder: Path) -> Generator[str]:
     """An X display that keeps its picture in a file."""
     reading, writing = os.pipe()
     screen = f"{WIDTH}x{HEIGHT}x24"
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", screen, "-fbdir", str(folder), "-nolisten", "tcp"]
+    command = [
+        "Xvfb",
+        "-displayfd",
+        str(writing),
+        "-screen",
+        "0",
+        screen,
+        "-fbdir",
+        str(folder),
+        "-nolisten",
+        "tcp",
+        "-nocursor",
+    ]
     process = subprocess.Popen(command, pass_fds=(writing,), stderr=subprocess.DEVNULL)
     os.close(writing)
     with ended(process), os.fdopen(reading) as told:
@@ -133,7 +145,7 @@ def desktop(daemon: str, environment: Mapping[str, str]) -> Generator[dict[str, 
         yield {"DBUS_SESSION_BUS_ADDRESS": "disabled:"}
         return
     command = ["dbus-daemon", "--session", "--nofork", "--print-address=1"]
-    bus = subprocess.Popen(command, stdout=subprocess.PIPE, env={**environment})
+    bus = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**environment})
     with ended(bus):
         assert bus.stdout is not None
         address = {"DBUS_SESSION_BUS_ADDRESS": bus.stdout.readline().decode().strip()}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from scripts.golden_words import JUDGED, JUDGING, PROMPTED, REVIEW, SPRINT, START, TOLD_USAGE
+from scripts.golden_words import JUDGED, JUDGING, PROMPTED, REVIEW, SPRINT, START, TOLD_USAGE, YES_NO
 
 from farhand.model import facts
 from farhand.model.action import Action, ActionKind
@@ -31,11 +31,6 @@ LITTLE = Usage(input_tokens=3)
 FOLDER = Path("tests") / "golden"
 PHONE = Sender(via="web-k3f9", who="my phone")
 TELEGRAM = Sender(via="telegram", who="Ada")
-YES_NO = (
-    Choice(id="yes", label="Allow once"),
-    Choice(id="always", label="Always", scope="git push, by ann, until it ends"),
-    Choice(id="no", label="Deny", allows=False, words=True),
-)
 
 
 class Story(NamedTuple):
@@ -303,11 +298,7 @@ STORIES = (
         "An agent goes, is relaunched and comes back; its model and mode change, or do not; its session has a new id.",
         (
             *hired(),
-            *of(
-                "ann",
-                None,
-                facts.WentOffline(why="The agent ended.", why_phrase=phrase("why_agent_ended"), incident="i1"),
-            ),
+            *of("ann", None, facts.WentOffline(why="It ended.", why_phrase=phrase("why_agent_ended"), incident="i1")),
             *queued("m1", "Are you there?"),
             *of(
                 "ann",

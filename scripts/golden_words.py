@@ -1,4 +1,4 @@
-"""The sprint and the review that golden fixtures tell of, in each of their states."""
+"""The sprint, the review and the choices that golden fixtures tell of, the first two in each of their states."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ from farhand.model.review import (
     Verdict,
 )
 from farhand.model.sprint import SprintPhase, SprintState
-from farhand.model.words import Usage, UsageWindow, replace
+from farhand.model.words import Choice, Usage, UsageWindow, replace
 
+YES_NO = (
+    Choice(id="yes", label="Allow once"),
+    Choice(id="always", label="Always", scope="git push, by ann, until it ends"),
+    Choice(id="no", label="Deny", allows=False, words=True),
+)
 START = 1_767_225_600.0
 SPRINT = SprintState(id="s1", began=0.0, tasks=("write the parser", "test it"), verifier="make test")
 PROMPTED = replace(SPRINT, began=START, phase=SprintPhase.TURN, message="sprint:s1:0.1")

@@ -206,6 +206,7 @@ SMALL = (
     words.Sender,
     words.Attachment,
     words.Choice,
+    words.Phrase,
     action.Action,
     words.Usage,
     words.UsageWindow,

@@ -13,11 +13,13 @@ import pytest
 from starlette.responses import Response
 from tests.house.push_house import DONE, PushHouse, asks, push_house
 
-from farhand.channels.push.notification import is_shown_whole
-from farhand.model.attention import AttentionSettings, LockScreen
+from farhand.channels.push.notification import is_shown_whole, open_payload
+from farhand.model.attention import AttentionKind, AttentionSettings, LockScreen
+from farhand.model.attention_rules import Buzz, Matter
 from farhand.model.commands import SetAttention
 from farhand.model.facts import AskSettled, Said, TurnEnded
 from farhand.model.phrases import phrase
+from farhand.model.push import PushKeys, PushSubscription
 from farhand.model.stream import Looking
 from farhand.model.words import AskKind, Choice, HowEnded, replace
 from farhand.testing.house import SAFETY_SECONDS
@@ -417,6 +419,15 @@ async def test_a_question_names_its_risks_in_the_persons_language(push: PushHous
     await push.plays(asks(risk_phrases=(phrase("risk_network"),)))
     shown = phone.reads((await push.service.receives(1))[0])["notification"]
     assert shown["body"] == "Run: make deploy\nDans : /srv/app\n⚠ utilise le réseau"
+
+
+def test_several_matters_are_told_in_the_persons_language() -> None:
+    done = [Matter(key=f"turn:{n}", kind=AttentionKind.FINISHED, at=n, worker="ann", text="done") for n in (1, 2)]
+    buzz = Buzz(place="web-d", matters=(*done, Matter(key="l", kind=AttentionKind.LIMIT, at=3, worker="bob")))
+    keys = PushKeys(p256dh="", auth="")
+    to = PushSubscription(device="d", endpoint="https://x.invalid", keys=keys, origin="https://x", language="de")
+    sent = open_payload(buzz, to, None, badge=0, shows=LockScreen.ALL, sign=lambda *_: "")
+    assert json.loads(sent)["notification"]["body"] == "bob ist am Nutzungslimit\nann ist fertig ×2: done"
 
 
 async def test_the_node_itself_can_buzz(push: PushHouse) -> None:

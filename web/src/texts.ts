@@ -53,6 +53,11 @@ export function told(sentence: string, phrase: Phrase | null | undefined): strin
   return phrase && isPhrase(phrase.code) ? t(phrase.code, phrase.values ?? {}) : sentence;
 }
 
+/** A sentence as it begins: the node's reasons are also said after a colon. */
+export function begun(sentence: string): string {
+  return sentence.slice(0, 1).toLocaleUpperCase(language.value) + sentence.slice(1);
+}
+
 function isPhrase(code: string): code is keyof typeof PHRASE_TEXTS {
   return Object.hasOwn(PHRASE_TEXTS, code);
 }

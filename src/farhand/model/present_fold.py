@@ -69,14 +69,7 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.Tuned():
             return _tuned(worker, fact)
         case facts.CameOnline(session=session):
-            return replace(
-                worker,
-                online=True,
-                relaunching=False,
-                why_offline="",
-                why_offline_phrase=None,
-                session=session or worker.session,
-            )
+            return _came_online(worker, session or worker.session)
         case facts.WentOffline():
             return _went_offline(worker, fact)
         case facts.SessionKnown(session=session):
@@ -138,6 +131,10 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
             return worker
         case _:
             assert_never(fact)
+
+
+def _came_online(worker: Worker, session: str) -> Worker:
+    return replace(worker, online=True, relaunching=False, why_offline="", why_offline_phrase=None, session=session)
 
 
 def _went_offline(worker: Worker, fact: facts.WentOffline) -> Worker:

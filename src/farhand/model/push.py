@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from urllib.parse import SplitResult, urlsplit
 
 from farhand.model.devices import Device, DeviceId
-from farhand.model.words import AskId, Word
+from farhand.model.words import AskId, Phrase, Word
 
 LONGEST_ENDPOINT = 2000
 # The services of the browsers that people have. Others are allowed by FARHAND_PUSH_SERVICES.
@@ -63,6 +63,8 @@ class PushTest(Word):
 
     ok: bool
     text: str
+    # The same by code, where it is the node's own words.
+    phrase: Phrase | None = None
 
 
 def bytes_of(text: str) -> bytes:

@@ -162,6 +162,27 @@ RISKS: Final[dict[str, FiveLanguages]] = {
     ),
 }
 REASONS: Final[dict[str, FiveLanguages]] = {
+    "push_not_subscribed": (
+        "This device is not subscribed. Switch notifications on here first.",
+        "Dieses Gerät ist nicht angemeldet. Schalte hier zuerst die Mitteilungen ein.",
+        "Cet appareil n’est pas abonné. Active d’abord les notifications ici.",
+        "Este dispositivo no está suscrito. Activa primero aquí las notificaciones.",
+        "此设备未订阅。请先在此处开启通知。",
+    ),
+    "push_taken": (
+        "{service} took it. It should be on your screen now.",
+        "{service} hat sie angenommen. Sie sollte jetzt auf deinem Bildschirm sein.",
+        "{service} l’a acceptée. Elle devrait être sur ton écran.",
+        "{service} la aceptó. Debería estar ya en tu pantalla.",
+        "{service} 已接收。现在应已显示在你的屏幕上。",
+    ),
+    "push_unreachable": (
+        "{service} cannot be reached from the node: {why}",
+        "{service} ist vom Node aus nicht erreichbar: {why}",
+        "{service} est injoignable depuis le nœud : {why}",
+        "No se llega a {service} desde el nodo: {why}",
+        "节点无法连接 {service}：{why}",
+    ),
     "why_agent_ended": (
         "The agent ended.",
         "Der Agent hat sich beendet.",

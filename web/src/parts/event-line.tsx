@@ -2,7 +2,7 @@
 
 import { useApp } from "../state/context";
 import type { EventRow } from "../state/types";
-import { language, t, told } from "../texts";
+import { begun, language, t, told } from "../texts";
 import { headline } from "./ask-words";
 import { Attachments } from "./attachments";
 import { brandOf } from "./backend";
@@ -64,7 +64,7 @@ function sentence(what: EventRow["what"], name: string, now: number): string {
     case "offline":
       return what.asked
         ? t("eventAskedOffline", { name })
-        : t("eventOffline", { name, why: told(what.why, what.whyPhrase) });
+        : t("eventOffline", { name, why: begun(told(what.why, what.whyPhrase)) });
     case "tuned":
       return (
         what.refused ||

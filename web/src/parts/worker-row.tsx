@@ -2,7 +2,7 @@
 
 import { useApp } from "../state/context";
 import type { Worker } from "../state/types";
-import { t, told } from "../texts";
+import { begun, t, told } from "../texts";
 import { brandOf, Sign, tint } from "./backend";
 import { address } from "./route";
 import { sprintWords } from "./sprint";
@@ -50,7 +50,7 @@ export function WorkerRow({ worker, current }: { worker: Worker; current: boolea
 
 function Line({ worker }: { worker: Worker }) {
   if (worker.state === "offline" && worker.whyOffline)
-    return <Shown text={told(worker.whyOffline, worker.whyOfflinePhrase)} />;
+    return <Shown text={begun(told(worker.whyOffline, worker.whyOfflinePhrase))} />;
   if (worker.sprint && !worker.asks.length) return <SprintWords worker={worker} />;
   if (worker.state === "working" && worker.doing) return <Shown text={`▸ ${worker.doing}`} strict />;
   if (worker.queue.length && worker.state === "limited") return <>{t("messagesWait", { n: worker.queue.length })}</>;

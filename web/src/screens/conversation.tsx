@@ -23,7 +23,7 @@ import { StateWords } from "../parts/state-words";
 import { Turn } from "../parts/turn";
 import { useApp } from "../state/context";
 import type { Row, Worker } from "../state/types";
-import { t, told } from "../texts";
+import { begun, t, told } from "../texts";
 
 export function ConversationScreen({ worker }: { worker: Worker }) {
   const { actions } = useApp();
@@ -110,7 +110,7 @@ function Trouble({ worker }: { worker: Worker }) {
   if (worker.state === "offline") {
     return (
       <div class="banner" role="status">
-        <span class="bad grow">{told(worker.whyOffline, worker.whyOfflinePhrase) || t("offline")}</span>
+        <span class="bad grow">{begun(told(worker.whyOffline, worker.whyOfflinePhrase)) || t("offline")}</span>
         <button type="button" class="text-button" onClick={() => void actions.relaunch(worker.name)}>
           {t("relaunch")}
         </button>

@@ -8,7 +8,7 @@ import { address } from "../parts/route";
 import { Shown } from "../parts/visible";
 import { useApp } from "../state/context";
 import type { AttentionKind, AttentionSettings, PushState, PushTest } from "../state/types";
-import { type TextKey, t } from "../texts";
+import { type TextKey, t, told } from "../texts";
 
 const KINDS: readonly (readonly [AttentionKind, TextKey])[] = [
   ["ask", "kindAsk"],
@@ -90,7 +90,7 @@ function ThisDevice() {
       ) : null}
       {problem ? (
         <p class={problem.ok ? "small" : "bad small"} role="alert">
-          <Shown text={problem.text} />
+          <Shown text={told(problem.text, problem.phrase)} />
         </p>
       ) : null}
     </>
@@ -180,8 +180,13 @@ function Hours({ settings, set }: { settings: AttentionSettings; set: Change }) 
         <>
           <div class="setting">
             <span class="grow times">
-              {t("quietFrom")} <Time value={hours.start} label="quietFrom" set={(start) => change(start, hours.end)} />{" "}
-              {t("quietTo")} <Time value={hours.end} label="quietTo" set={(end) => change(hours.start, end)} />
+              <span class="time">
+                {t("quietFrom")}{" "}
+                <Time value={hours.start} label="quietFrom" set={(start) => change(start, hours.end)} />
+              </span>
+              <span class="time">
+                {t("quietTo")} <Time value={hours.end} label="quietTo" set={(end) => change(hours.start, end)} />
+              </span>
             </span>
           </div>
           <SwitchRow

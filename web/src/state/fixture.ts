@@ -369,7 +369,11 @@ class FixtureApp implements App {
       this.pushed = false;
       return DONE;
     },
-    testPush: async () => ({ ok: true, text: "fcm.googleapis.com took it. It should be on your screen now." }),
+    testPush: async () => ({
+      ok: true,
+      text: "fcm.googleapis.com took it. It should be on your screen now.",
+      phrase: { code: "push_taken", values: { service: "fcm.googleapis.com" } },
+    }),
     revoke: async () => DONE,
     pair: async (code) => {
       if (code.replace(/\W/g, "").length !== 10) {

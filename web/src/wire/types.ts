@@ -639,6 +639,7 @@ export interface PushKeys {
 export interface PushTest {
   readonly ok: boolean;
   readonly text: string;
+  readonly phrase?: Phrase | null; // null
 }
 
 /** A message was written down and waits for its turn. */

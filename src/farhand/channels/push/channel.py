@@ -19,10 +19,11 @@ from farhand.model.errors import BadInput, NotAllowed, UnknownAsk
 from farhand.model.facts import AskSettled
 from farhand.model.logger import get_logger
 from farhand.model.matters import waiting_asks
+from farhand.model.phrases import phrase, said
 from farhand.model.present import Ask, Present
 from farhand.model.push import PushAnswer, PushSubscription, PushTest, problem_of
 from farhand.model.store_ports import Parcel, Waiting
-from farhand.model.words import Sender
+from farhand.model.words import Phrase, Sender
 
 if TYPE_CHECKING:
     from farhand.channels.push.keys import NodeKeys
@@ -226,17 +227,17 @@ class PushChannel:
 
         to = self._subscription(device)
         if to is None:
-            return PushTest(ok=False, text="This device is not subscribed. Switch notifications on here first.")
+            return outcome(phrase("push_not_subscribed"))
         try:
             message = PushMessage(body=test_payload(to).decode(), topic="test", ttl_seconds=60, urgent=True)
             reply = await self._post(to, message)
         except (httpx2.HTTPError, ValueError) as error:
-            return PushTest(ok=False, text=f"{to.service} cannot be reached from the node: {error!r}")
+            return outcome(phrase("push_unreachable", service=to.service, why=repr(error)))
         try:
             await self._judge(reply, to)
         except (SendLater, SendRefused) as error:
             return PushTest(ok=False, text=error.text)
-        return PushTest(ok=True, text=f"{to.service} took it. It should be on your screen now.")
+        return outcome(phrase("push_taken", service=to.service), ok=True)
 
     async def answer(self, answer: PushAnswer, device: Device) -> None:
         """Settles the ask with what was tapped; stale, used and foreign buttons are refused."""
@@ -268,3 +269,8 @@ def _outcome(fact: AskSettled | None) -> str:
 
 def _parcel(key: str, device: str, message: PushMessage) -> Parcel:
     return Parcel(key=key, chat=device, body=encode_message(message), urgent=message.urgent)
+
+
+def outcome(told: Phrase, *, ok: bool = False) -> PushTest:
+    """What became of a test."""
+    return PushTest(ok=ok, text=said(told), phrase=told)

@@ -14,11 +14,11 @@ from farhand.channels.push.texts import in_language
 from farhand.model import asking
 from farhand.model.attention import AttentionKind, LockScreen
 from farhand.model.attention_rules import Buzz, Matter
-from farhand.model.digest import digest, line_text
+from farhand.model.digest import DigestLine, digest, line_text
 from farhand.model.phrases import said
 from farhand.model.present import Ask
 from farhand.model.push import PushSubscription
-from farhand.model.words import AskKind, Choice
+from farhand.model.words import LANGUAGES, AskKind, Choice
 
 # Some services take 4 kB, encrypted; a phone shows far less.
 MOST_BYTES = 3000
@@ -45,7 +45,7 @@ def open_payload(
     else:
         lines = digest(buzz.matters, frozenset(matter.key for matter in buzz.matters))
         title = in_language(texts.SEVERAL, to.language).format(n=len(buzz.matters))
-        made |= {"title": title, "body": "\n".join(map(line_text, lines)), "tag": INBOX_TAG}
+        made |= {"title": title, "body": "\n".join(_line(one, to.language) for one in lines), "tag": INBOX_TAG}
         made["navigate"] = f"{to.origin}/app/#/inbox"
     if buzz.step > 1:
         made["renotify"] = True
@@ -107,6 +107,16 @@ def _body(matter: Matter, ask: Ask | None, language: str) -> str:
     risks = f"⚠ {'; '.join(told if all(told) and len(told) == len(ask.risks) else ask.risks)}" if ask.risks else ""
     text = "\n".join(part for part in (question or ask.question, whole, where, risks) if part)
     return text if len(text) <= MOST_BODY_CHARACTERS else f"{text[: MOST_BODY_CHARACTERS - 1]}…"
+
+
+def _line(line: DigestLine, language: str) -> str:
+    """A line of several matters; other languages than English say how often by a number alone."""
+    if language not in LANGUAGES[1:]:
+        return line_text(line)
+    words = in_language(texts.TITLES[line.kind], language).format(worker=line.worker)
+    often = f" ×{line.count}" if line.count > 1 else ""
+    text = f": {line.text}" if line.text else ""
+    return f"{words}{often}{text}{f' (+{line.more})' if line.more else ''}"
 
 
 def _place(matter: Matter) -> str:
