@@ -72,11 +72,14 @@ def running(home: Home) -> Iterator[AppNode]:
 class Phone:
     """One browser with the app: what is read off its screen, and what is tapped and typed."""
 
-    def __init__(self, browser: Browser, node: AppNode, size: dict[str, int] = PHONE) -> None:
+    def __init__(self, browser: Browser, node: AppNode, size: dict[str, int] = PHONE, language: str = "en") -> None:
         touch = size["width"] < 700
         self.node = node
         self.context: BrowserContext = browser.new_context(
-            viewport={"width": size["width"], "height": size["height"]}, has_touch=touch, is_mobile=touch, locale="en"
+            viewport={"width": size["width"], "height": size["height"]},
+            has_touch=touch,
+            is_mobile=touch,
+            locale=language,
         )
         self.context.set_default_timeout(SAFETY_SECONDS * 1000)
         self.page: Page = self.context.new_page()
