@@ -90,7 +90,13 @@ def _hook(interpreter: str, program: Path, event: str) -> JsonObject:
     return {"type": "command", "name": "farhand", "command": command, "timeout": MANIFEST["hook_milliseconds"]}
 
 
-def prepare(places: GeminiPaths, directory: Path, environment: Mapping[str, str], hooks: HookGroups) -> None:
+def prepare(
+    places: GeminiPaths,
+    directory: Path,
+    environment: Mapping[str, str],
+    hooks: HookGroups,
+    excluded: Sequence[str] = (),
+) -> None:
     """Makes the home that workers see: the person's own, thing by thing, but for the settings, which are a copy.
 
     The CLI takes settings from nowhere else that an ordinary person may write to and that is not theirs.
@@ -104,17 +110,28 @@ def prepare(places: GeminiPaths, directory: Path, environment: Mapping[str, str]
             _link(target / entry.name, entry)
     if (places.home / ".env").exists():
         _link(places.view / ".env", places.home / ".env")
-    settings = session_settings(_person(places.kept / SETTINGS), environment, hooks)
+    settings = session_settings(_person(places.kept / SETTINGS), environment, hooks, excluded)
     write_private(target / SETTINGS, msgspec.json.format(msgspec.json.encode(settings), indent=2))
 
 
-def session_settings(own: Mapping[str, object], environment: Mapping[str, str], hooks: HookGroups) -> JsonObject:
+def session_settings(
+    own: Mapping[str, object], environment: Mapping[str, str], hooks: HookGroups, excluded: Sequence[str] = ()
+) -> JsonObject:
     """The person's settings with ours over them, our hooks beside theirs, and the way in that their variables name."""
-    settings = _over(_over(_signed_in(environment), own), MANIFEST["settings"])
+    settings = _without_tools(_over(_over(_signed_in(environment), own), MANIFEST["settings"]), excluded)
     theirs = settings.get("hooks")
     present = theirs if isinstance(theirs, dict) else {}
     merged = {event: [*_listed(present.get(event)), *groups] for event, groups in hooks.items()}
     return {**settings, "hooks": {**present, **merged}} if hooks else settings
+
+
+def _without_tools(settings: JsonObject, excluded: Sequence[str]) -> JsonObject:
+    """The settings with these tools taken away, beside those that the person took away."""
+    if not excluded:
+        return settings
+    theirs = settings.get("tools")
+    tools = theirs if isinstance(theirs, dict) else {}
+    return {**settings, "tools": {**tools, "exclude": [*_listed(tools.get("exclude")), *excluded]}}
 
 
 def _listed(value: object) -> list[object]:

@@ -49,7 +49,7 @@ class ExecGeminiDriver(GeminiSessions):
         self._gate = context.folder_gate(MANIFEST)
         self._python = context.python
         self._own = context.child(launch.agent_variables(context.variables))
-        self.places = GeminiPaths.of(self._own, context.folder / "gemini" / "quiet")
+        self.places = GeminiPaths.of(self._own, context.folder / "gemini" / "turns")
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
@@ -61,7 +61,7 @@ class ExecGeminiDriver(GeminiSessions):
 
     def _plan(self, worker: Worker) -> Program:
         program = launch.found(self._own)
-        launch.prepare(self.places, workplace(worker), self._own, {})
+        launch.prepare(self.places, workplace(worker), self._own, {}, MANIFEST["exec_excluded"])
         remove_empty_twins(self.places.kept)
         options = ["--folder", str(self.places.kept), "--mode", launch.argument(worker.mode)]
         options += ["--session", worker.session] if worker.session else []
