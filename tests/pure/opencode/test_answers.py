@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import msgspec
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from farhand.drivers.opencode import asks, launch, sessions
+from farhand.drivers.opencode.edits import stays_inside
 from farhand.drivers.opencode.headless.state import (
     OpenCodeExpected,
     OpenCodeLog,
@@ -26,6 +28,7 @@ from farhand.drivers.opencode.schema import (
     OpenCodeQuestions,
     OpenCodeStatus,
 )
+from farhand.model.errors import DriverError
 from farhand.model.facts import AskSettled
 from farhand.model.present import Worker
 from farhand.model.words import HowSettled, Mode
@@ -183,7 +186,55 @@ def test_a_session_is_resumed_where_there_is_one_and_pictures_come_last() -> Non
 
 
 def test_the_environment_has_the_mode_and_a_password_only_for_a_server() -> None:
-    free = launch.variables(Mode.YOLO)
+    free = launch.variables(Mode.YOLO, {})
     assert msgspec.json.decode(free["OPENCODE_PERMISSION"]) == launch.permissions(Mode.YOLO)
     assert "OPENCODE_SERVER_PASSWORD" not in free
-    assert launch.variables(Mode.DEFAULT, "secret")["OPENCODE_SERVER_PASSWORD"] == "secret"
+    assert launch.variables(Mode.DEFAULT, {}, "secret")["OPENCODE_SERVER_PASSWORD"] == "secret"
+
+
+def test_the_mode_stands_above_what_the_person_lets_a_single_agent_do() -> None:
+    own = {"model": "mine", "agent": {"general": {"permission": {"bash": "allow"}, "prompt": "p"}, "mine": {"x": 1}}}
+    variables = {"OPENCODE_CONFIG_CONTENT": json.dumps(own)}
+    content = json.loads(launch.variables(Mode.DEFAULT, variables)["OPENCODE_CONFIG_CONTENT"])
+    asks_first = {"permission": launch.permissions(Mode.DEFAULT)}
+    usual = dict.fromkeys(("build", "plan", "explore"), asks_first)
+    assert content == {"model": "mine", "agent": {**usual, "general": {**asks_first, "prompt": "p"}, "mine": {"x": 1}}}
+    assert "OPENCODE_CONFIG_CONTENT" not in launch.variables(Mode.YOLO, variables)
+    with pytest.raises(DriverError, match="cannot be read"):
+        launch.variables(Mode.DEFAULT, {"OPENCODE_CONFIG_CONTENT": "[]"})
+
+
+# --- edits
+
+
+@pytest.mark.parametrize(
+    ("metadata", "inside"),
+    [
+        ({"filepath": "{root}/src/new.py"}, True),
+        ({"filepath": "{root}/out/new.py"}, False),
+        ({"filepath": "{root}/../new.py"}, False),
+        ({"filepath": "src/new.py"}, False),
+        ({"filepath": "{root}/.git/config"}, False),
+        ({"filepath": "{root}/sub/opencode.json"}, False),
+        ({}, False),
+        (
+            {"filepath": "x", "files": [{"filePath": "{root}/a"}, {"filePath": "{root}/b", "movePath": "{root}/c"}]},
+            True,
+        ),
+        ({"filepath": "x", "files": [{"filePath": "{root}/a"}, {"filePath": "{root}/out/b"}]}, False),
+        ({"filepath": "x", "files": [{"filePath": "{root}/a", "movePath": "{root}/out/b"}]}, False),
+        ({"filepath": "x", "files": [{"filePath": "{root}/a"}, {}]}, False),
+        ({"filepath": "x", "files": []}, False),
+    ],
+)
+def test_an_edit_that_auto_edit_allows_lies_in_the_folder_where_its_path_leads(
+    tmp_path: Path, metadata: dict[str, object], inside: bool
+) -> None:
+    root = tmp_path.resolve() / "project"
+    root.mkdir()
+    (root / "out").symlink_to(tmp_path)
+    told = json.loads(json.dumps(metadata).replace("{root}", str(root)))
+    wanted = OpenCodePermission(id="p", sessionID="s", permission="edit", patterns=["a"], metadata=told)
+    assert stays_inside(wanted, str(root)) is inside
+    assert not stays_inside(msgspec.structs.replace(wanted, permission="bash"), str(root))
+    assert not stays_inside(wanted, "")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
 from farhand.drivers.wires import preflight
+from farhand.model.errors import DriverError
 from farhand.model.present import Worker
 from farhand.model.words import Mode
 
@@ -18,6 +19,10 @@ PLAN_AGENT = "plan"
 WORK_AGENT = "build"
 LOOPBACK = "127.0.0.1"
 EVERY_TOOL = "*"
+# Configuration in a variable: it stands above every file.
+CONTENT = "OPENCODE_CONFIG_CONTENT"
+# What a tool may do: one word for all of it, or words by patterns, of which the last that fits decides.
+ToolLeave: TypeAlias = str | dict[str, str]
 
 
 class OpenCodeManifest(msgspec.Struct, frozen=True):
@@ -31,8 +36,10 @@ class OpenCodeManifest(msgspec.Struct, frozen=True):
     passed_prefixes: tuple[str, ...]
     # Names of variants of a model, the least effort first; which of them a model has is its provider's.
     efforts: tuple[str, ...]
-    # By mode, then by tool: allow, ask or deny.
-    modes: dict[str, dict[str, str]]
+    # The CLI's own agents, by which the person's configuration may give leave.
+    agents: tuple[str, ...]
+    # By mode, then by tool: allow, ask or deny, or these by a pattern.
+    modes: dict[str, dict[str, ToolLeave]]
     titles: dict[str, str]
     # What it reads in the folder that it works in.
     folder: dict[str, list[str]]
@@ -97,30 +104,53 @@ def passed_on(own: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def variables(mode: Mode, password: str = "") -> dict[str, str]:
+def variables(mode: Mode, own: Mapping[str, str], password: str = "") -> dict[str, str]:
     """What OpenCode itself must find in its environment; the mode stands above the person's own configuration.
 
-    Sessions that the agent starts for its subagents know only this, so that they ask, too.
+    Sessions that the agent starts for its subagents know only this, so that they ask, too. What the person lets a
+    single agent do would stand above that: only configuration in a variable is read after it.
     """
     return {
         # Nothing of the agent's own program may change while a worker uses it.
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_PERMISSION": msgspec.json.encode(permissions(mode)).decode(),
+        **({} if mode is Mode.YOLO else {CONTENT: _configuration(mode, own.get(CONTENT, ""))}),
         **({"OPENCODE_SERVER_PASSWORD": password} if password else {}),
     }
+
+
+def _configuration(mode: Mode, own: str) -> str:
+    """The person's configuration in a variable, if there is one, with the mode's leave for each of the CLI's agents."""
+    try:
+        given = msgspec.json.decode(own or "{}", type=dict[str, object])
+        agents = msgspec.convert(given.get("agent", {}), dict[str, dict[str, object]])
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise DriverError(f"{CONTENT} cannot be read: {error}") from error
+    held = {name: {**agents.get(name, {}), "permission": permissions(mode)} for name in MANIFEST.agents}
+    return msgspec.json.encode({**given, "agent": {**agents, **held}}).decode()
 
 
 # --- modes
 
 
-def permissions(mode: Mode) -> dict[str, str]:
+def permissions(mode: Mode) -> dict[str, ToolLeave]:
     """The mode's actions by tool: those of `default`, with its own on top. Whatever is not named asks."""
     return {**MANIFEST.modes["default"], **MANIFEST.modes[mode.value]}
 
 
 def rules(mode: Mode) -> list[dict[str, str]]:
-    """The same as a session's rules, of which the last that fits decides."""
-    return [rule(tool, "*", action) for tool, action in permissions(mode).items()]
+    """The same as a session's rules, of which the last that fits decides.
+
+    A session can ask, so that it is asked for edits in every mode: the node grants those that stay in the folder.
+    """
+    leave = permissions(mode)
+    if mode is Mode.AUTO_EDIT:
+        leave = {**leave, "edit": "ask"}
+    return [rule(tool, pattern, action) for tool, one in leave.items() for pattern, action in _patterns(one)]
+
+
+def _patterns(leave: ToolLeave) -> Iterable[tuple[str, str]]:
+    return leave.items() if isinstance(leave, dict) else [("*", leave)]
 
 
 def rule(tool: str, pattern: str, action: str) -> dict[str, str]:

@@ -50,7 +50,7 @@ class RunProcesses:
         # Over its standard input: as an argument the message would arrive in quotes.
         argv = ["/bin/sh", "-c", 'exec "$@" < "$0"', str(message), launch.program(self._environment), *command]
         directory = Path(launch.directory_of(self._worker))
-        environment = {**self._environment, **launch.variables(mode)}
+        environment = {**self._environment, **launch.variables(mode, self._environment)}
         try:
             await self._holders.start(run.holder, argv, cwd=directory, environment=environment)
         except DriverError:

@@ -108,6 +108,7 @@ async def open_link(
     if worker.session != start.session:
         first = [*first, Heard(fact=SessionKnown(session=start.session))]
     tuning = OpenCodeTuning(mode=worker.mode, model=worker.model, effort=worker.effort, agent=session.agent)
+    tuning.directory = launch.resolved_directory(worker)
     position = _cursor(read_cursor(cursor, OpenCodeCursor), start, log)
     return OpenCodeHttpLink(api, server, log, position, tuning, ask_seconds, first), start.session
 

@@ -9,6 +9,7 @@ import anyio
 import msgspec
 
 from farhand.drivers.opencode import asks, launch
+from farhand.drivers.opencode.edits import stays_inside
 from farhand.drivers.opencode.headless.api import OpenCodeApi, OpenCodeApiError, SessionSnapshot, prompt_of
 from farhand.drivers.opencode.headless.server import ServerProcess
 from farhand.drivers.opencode.headless.state import (
@@ -111,6 +112,8 @@ class OpenCodeAnswers:
 
     def _is_granted(self, wanted: OpenCodePermission) -> bool:
         if self._position.tuning.mode is Mode.YOLO:
+            return True
+        if self._position.tuning.mode is Mode.AUTO_EDIT and stays_inside(wanted, self._position.tuning.directory):
             return True
         every = [(wanted.permission, pattern) for pattern in wanted.always]
         return bool(every) and all(one in self._position.state.granted for one in every)

@@ -175,7 +175,7 @@ class OpenCodeServer:
         self._write(record)
         command = launch.server_line(launch.program(self._environment))
         # A session without rules of its own asks, those of subagents among them.
-        variables = {**self._environment, **launch.variables(Mode.DEFAULT, record.password)}
+        variables = {**self._environment, **launch.variables(Mode.DEFAULT, self._environment, record.password)}
         started = await self._holders.start(record.holder, command, cwd=self._folder, environment=variables)
         async with started as child:
             url = await wait_listening(child)

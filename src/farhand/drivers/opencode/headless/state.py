@@ -146,6 +146,8 @@ class OpenCodeTuning(msgspec.Struct):
     effort: str = ""
     # The agent that the session worked with last.
     agent: str = ""
+    # Where the worker works, with links resolved.
+    directory: str = ""
 
 
 class OpenCodePosition:

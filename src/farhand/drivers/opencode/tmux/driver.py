@@ -89,7 +89,7 @@ class TmuxOpenCodeDriver(OpenCodeSessions):
         program = launch.program(self._environment)
         resumed = session if await self.is_known(session) else ""
         command = launch.terminal_line(program, stored.port, resumed)
-        variables = {**self._environment, **launch.variables(Mode.DEFAULT, stored.password)}
+        variables = {**self._environment, **launch.variables(Mode.DEFAULT, self._environment, stored.password)}
         pane = await self.tmux_host.spawn(worker, command, variables)
         await self.tmux_host.ready(
             pane, "OpenCode", lambda: self._ready(pane, stored, launch.resolved_directory(worker))

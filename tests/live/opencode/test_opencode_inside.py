@@ -1,0 +1,71 @@
+"""What a model that was talked into it tries with the real OpenCode's own tools, and that it is asked about."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from farhand.model.facts import AskRaised, TurnEnded
+from farhand.model.words import Mode
+from farhand.testing.house import House
+from farhand.testing.models.script import say, use
+from farhand.testing.opencode_env import OpenCodeEnv
+
+pytestmark = pytest.mark.anyio
+MAY = {"permission": {"bash": "allow"}}
+
+
+async def refused(house: House, text: str) -> str:
+    """Says it, refuses whatever is asked until the turn is over; what was asked."""
+    said, asked = await house.say(text), list[str]()
+    async for event in house.hub.watch(after=said.seq):
+        if isinstance(event.fact, AskRaised):
+            asked.append(event.fact.question)
+            await house.answer(event.fact.ask, "deny")
+        if isinstance(event.fact, TurnEnded):
+            break
+    return "\n".join(asked)
+
+
+@pytest.mark.parametrize("wire", ["headless", "exec"])
+@pytest.mark.parametrize("helper", ["general", "mine"])
+async def test_leave_that_the_person_gave_a_helper_does_not_stand_above_the_mode(
+    cli_env: OpenCodeEnv, wire: str, helper: str
+) -> None:
+    usual = cli_env.settings.read_text()
+    mine = {"description": "x", "mode": "subagent", "prompt": "x"}
+    agents = {"general": MAY, "build": MAY, "mine": {**mine, **MAY}}
+    cli_env.settings.write_text(json.dumps({**json.loads(usual), "agent": agents}))
+    script = cli_env.model.script
+    script.conversation("zz-main", use("task", description="x", prompt="zz-helper", subagent_type=helper), say("tried"))
+    script.conversation("zz-helper", use("bash", command="touch helper", description="x"), say("done"))
+    script.conversation("zz-own", use("bash", command="touch own", description="x"), say("done"))
+    async with cli_env.open() as house:
+        await house.hire(backend="opencode", directory=cli_env.project, mode=Mode.DEFAULT, wire=wire)
+        for marker in ("zz-main", "zz-own"):
+            assert bool(await refused(house, marker)) is (wire == "headless")
+    assert sorted(path.name for path in cli_env.project.iterdir()) == [".git"]
+    script.forget()
+    cli_env.settings.write_text(usual)
+
+
+@pytest.mark.parametrize("wire", ["headless", "tmux"])
+async def test_in_auto_edit_an_edit_is_asked_about_that_leaves_the_folder_or_configures_a_tool(
+    cli_env: OpenCodeEnv, wire: str
+) -> None:
+    (cli_env.project / "notes").symlink_to(cli_env.folder)
+    plain = cli_env.project / "plain.txt"
+    outside, hook = cli_env.project / "notes" / "outside.txt", cli_env.project / ".git" / "hooks" / "post-commit"
+    script = cli_env.model.script
+    script.conversation("zz-plain", use("write", filePath=str(plain), content="x\n"), say("done"))
+    script.conversation("zz-outside", use("write", filePath=str(outside), content="x\n"), say("done"))
+    script.conversation("zz-hook", use("write", filePath=str(hook), content="x\n"), say("done"))
+    async with cli_env.open() as house:
+        await house.hire(backend="opencode", directory=cli_env.project, mode=Mode.AUTO_EDIT, wire=wire)
+        assert not await refused(house, "zz-plain")
+        assert str(outside) in await refused(house, "zz-outside")
+        assert str(hook) in await refused(house, "zz-hook")
+    assert plain.read_text() == "x\n"
+    assert not outside.exists()
+    assert not hook.exists()
