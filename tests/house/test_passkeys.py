@@ -149,6 +149,18 @@ async def test_whatever_is_wrong_with_a_proof_keeps_it_out(house: House, client:
     assert (await client.post("/api/passkeys/sign-in", json=copied)).status_code == 403
 
 
+async def test_a_page_of_another_port_cannot_use_one_by_naming_that_port_to_the_node(
+    house: House, client: httpx2.AsyncClient
+) -> None:
+    """Browsers offer a passkey of localhost to every server on this machine; such a server says any Host to us."""
+    _, key = await _paired(house, client)
+    authenticator = await _made(client, key)
+    other = {"Host": "localhost:1"}
+    challenge = (await client.post("/api/passkeys/sign-in/options", headers=other)).json()["challenge"]
+    proof = {"credential": authenticator.proves(challenge, "http://localhost:1")}
+    assert (await client.post("/api/passkeys/sign-in", json=proof, headers=other)).status_code == 403
+
+
 async def test_a_passkey_ends_with_its_device_and_by_itself(house: House, client: httpx2.AsyncClient) -> None:
     origin = str(client.base_url).rstrip("/")
     device, key = await _paired(house, client)

@@ -96,7 +96,7 @@ class Passkeys:
             raise NotAllowed("The browser's passkey is not in order.") from None
         self._spend(challenge)
         passkey = Passkey(
-            id=_text(made.credential_id), name=clean_name(name), site=site, device=device.id, made_at=self._clock.now()
+            id=_text(made.credential_id), name=clean_name(name), site=host, device=device.id, made_at=self._clock.now()
         )
         key, count = made.credential_public_key, made.sign_count
         if not await self._store.add(StoredPasskey(passkey=passkey, public_key=key, sign_count=count)):
@@ -124,7 +124,8 @@ class Passkeys:
 
         name, challenge = self._read(credential, PROVING, site)
         found = await self._store.find(name)
-        if found is None or found.passkey.site != site:
+        # Browsers offer it to every port of that name, and whoever listens there may say that name and port to us.
+        if found is None or found.passkey.site != host:
             raise NotAllowed(_WRONG)
         try:
             proven = verify_authentication_response(

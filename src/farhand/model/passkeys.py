@@ -13,7 +13,7 @@ class Passkey(Word):
 
     id: str
     name: str
-    # The name of the node under which it was made: a browser offers it nowhere else.
+    # The name, and the port, of the node under which it was made: a browser offers it to no other name.
     site: str
     device: DeviceId
     made_at: float
