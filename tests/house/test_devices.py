@@ -1,7 +1,9 @@
 """Devices: no device, no data; a code pairs once; what is revoked is out at once; nobody speaks as another."""
 
 import json
+import os
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -73,6 +75,15 @@ async def _paired(house: House, client: httpx2.AsyncClient, *, read_only: bool =
     return device, reply["key"]
 
 
+async def _cookie(house: House, client: httpx2.AsyncClient) -> dict[str, str]:
+    """The cookie of a browser that was paired."""
+    async with SocketHub(house.node.settings.door) as hub:
+        code = (await hub.pair()).code
+    paired = await client.post("/api/pair", json={"code": code, "name": "my browser"})
+    client.cookies.clear()
+    return {"Cookie": paired.headers["set-cookie"].partition(";")[0]}
+
+
 async def _status(client: httpx2.AsyncClient, method: str, path: str, headers: dict[str, str]) -> int:
     """The status of the answer, without reading a stream to its end."""
     content = json.dumps({"type": "focus", "id": path, "worker": "ann"}) if path.endswith("commands") else None
@@ -97,7 +108,7 @@ async def test_who_may_call_what(house: House, client: httpx2.AsyncClient) -> No
         await hub.revoke(gone.id)
     own = f"http://127.0.0.1:{house.node.port}"
     bearer = "Authorization"
-    cookie = {"Cookie": f"farhand-device={whole}"}
+    cookie = await _cookie(house, client)
     callers: dict[str, tuple[dict[str, str], bool, bool]] = {
         "nobody": ({}, False, False),
         "an empty key": ({bearer: "Bearer"}, False, False),
@@ -173,6 +184,27 @@ async def test_a_code_pairs_one_device_and_in_time(house: House, client: httpx2.
     assert isinstance(house.clock, ManualClock)
     house.clock.advance(CODE_SECONDS)
     assert (await client.post("/api/pair", json={"code": late})).json()["error"]["code"] == "wrong_code"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+async def test_a_cookie_that_a_browser_brought_to_another_server_of_this_machine_is_worth_nothing_there(
+    house: House, client: httpx2.AsyncClient
+) -> None:
+    """Cookies know no port: a page of another user's server on 127.0.0.1 is brought the cookie of this node."""
+    cookie = await _cookie(house, client)
+    value = cookie["Cookie"].partition("=")[2]
+    assert (await client.get("/api/devices", headers=cookie)).status_code == 200
+    assert (await client.get("/api/devices", headers={"Authorization": f"Bearer {value}"})).status_code == 403
+    assert (await client.get("/api/devices", headers={"Cookie": f"__Host-farhand={value}"})).status_code == 403
+    thief = (
+        "import encodings.idna, http.client, os, sys; os.setuid(int(sys.argv[3]));"
+        " link = http.client.HTTPConnection('127.0.0.1', int(sys.argv[1]));"
+        " link.request('GET', '/api/devices', headers={'Cookie': sys.argv[2]}); print(link.getresponse().status)"
+    )
+    words = [sys.executable, "-I", "-S", "-c", thief, str(house.node.port), cookie["Cookie"]]
+    for user, status in (("0", "200"), ("65534", "403")):
+        tried = await anyio.run_process([*words, user])
+        assert tried.stdout.decode().strip() == status
 
 
 async def test_over_tls_the_cookie_is_bound_to_the_host(house: House, client: httpx2.AsyncClient) -> None:

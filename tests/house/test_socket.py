@@ -57,6 +57,16 @@ async def _paired(house: House, *, read_only: bool = False) -> tuple[str, str]:
     return paired["device"]["id"], paired["key"]
 
 
+async def _cookie(house: House) -> str:
+    """The cookie of a browser that was paired."""
+    async with SocketHub(house.node.settings.door) as hub:
+        code = (await hub.pair()).code
+    address = f"http://127.0.0.1:{house.node.port}"
+    async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as client:
+        paired = await client.post("/api/pair", json={"code": code, "name": "Browser"})
+    return str(paired.headers["set-cookie"].partition(";")[0])
+
+
 async def _revoke(house: House, device: str) -> None:
     async with SocketHub(house.node.settings.door) as hub:
         await hub.revoke(device)
@@ -98,7 +108,7 @@ async def test_who_may_open_a_socket(house: House) -> None:
     gone, revoked = await _paired(house)
     await _revoke(house, gone)
     own, evil = f"http://127.0.0.1:{house.node.port}", "https://evil.example"
-    cookie = f"farhand-device={whole}"
+    cookie = await _cookie(house)
     key = house.node.settings.key.read_text()
     callers: list[tuple[dict[str, str], bool]] = [
         ({"Authorization": ""}, False),

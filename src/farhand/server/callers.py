@@ -11,6 +11,7 @@ from starlette.responses import Response
 from farhand.model.devices import Device, DeviceRegistry
 from farhand.model.errors import NotAllowed
 from farhand.model.http_guard import has_bearer, is_same_site
+from farhand.server.local_cookies import LocalCookies
 
 # A cookie that only this very host may set and read, over TLS alone; and the one for a node on this machine.
 SECURE_COOKIE = "__Host-farhand"
@@ -30,6 +31,7 @@ class Callers:
 
     def __init__(self, key: str, devices: DeviceRegistry) -> None:
         self._key = key
+        self._local_cookies = LocalCookies(key)
         self.devices = devices
 
     async def check(self, request: HTTPConnection, *, writes: bool = False) -> Caller:
@@ -54,27 +56,30 @@ class Callers:
 
     async def _by_cookie(self, request: HTTPConnection) -> Device | None:
         """A cookie counts only for the node's own pages: another site's page sends it along without being asked."""
-        key = request.cookies.get(SECURE_COOKIE) or request.cookies.get(LOCAL_COOKIE) or ""
-        return await self.devices.recognise(key) if key and is_same_site(request.headers) else None
+        if not is_same_site(request.headers):
+            return None
+        key = request.cookies.get(SECURE_COOKIE, "")
+        if not key and (masked := request.cookies.get(LOCAL_COOKIE)):
+            key = self._local_cookies.key(request, masked)
+        return await self.devices.recognise(key) if key else None
+
+    def set_cookie(self, response: Response, request: HTTPConnection, key: str) -> None:
+        """Gives a browser its key, where no script can read it."""
+        secure = request.url.scheme == "https" or request.headers.get("x-forwarded-proto", "") == "https"
+        response.set_cookie(
+            SECURE_COOKIE if secure else LOCAL_COOKIE,
+            key if secure else self._local_cookies.value(request, key),
+            max_age=YEAR_SECONDS,
+            path="/",
+            secure=secure,
+            httponly=True,
+            samesite="strict",
+        )
 
 
 def _bearer(request: HTTPConnection) -> str:
     given = request.headers.get("authorization", "")
     return given.removeprefix("Bearer ") if given.startswith("Bearer ") else ""
-
-
-def set_cookie(response: Response, request: HTTPConnection, key: str) -> None:
-    """Gives a browser its key, where no script can read it."""
-    secure = request.url.scheme == "https" or request.headers.get("x-forwarded-proto", "") == "https"
-    response.set_cookie(
-        SECURE_COOKIE if secure else LOCAL_COOKIE,
-        key,
-        max_age=YEAR_SECONDS,
-        path="/",
-        secure=secure,
-        httponly=True,
-        samesite="strict",
-    )
 
 
 async def until_revoked(devices: DeviceRegistry, caller: Caller, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:

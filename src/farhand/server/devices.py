@@ -12,7 +12,7 @@ from farhand.model.devices import Device
 from farhand.model.errors import BadInput, NotAllowed
 from farhand.model.http_guard import is_same_site
 from farhand.model.wire import encode
-from farhand.server.callers import Callers, set_cookie
+from farhand.server.callers import Callers
 
 # Anybody may send one, so that it must cost next to nothing.
 LONGEST_REQUEST = 4096
@@ -57,7 +57,7 @@ def device_routes(callers: Callers, vouchers: SignsIn | None = None) -> list[Bas
         if not is_same_site(request.headers):
             raise NotAllowed("Another site's page cannot pair a device.")
         asked = _read(await read_bounded(request.stream(), LONGEST_REQUEST))
-        return paired(request, *await callers.devices.pair(asked.code, asked.name), bearer=asked.bearer)
+        return paired(callers, request, *await callers.devices.pair(asked.code, asked.name), bearer=asked.bearer)
 
     async def sign_in(request: Request) -> Response:
         if not is_same_site(request.headers):
@@ -68,7 +68,7 @@ def device_routes(callers: Callers, vouchers: SignsIn | None = None) -> list[Bas
             raise NotAllowed("Nobody can sign in this way here.")
         person = vouches(asked.proof)
         name = f"{asked.name or asked.channel.title()} ({person})" if person else asked.name
-        return paired(request, *await callers.devices.admit(name), bearer=asked.bearer)
+        return paired(callers, request, *await callers.devices.admit(name), bearer=asked.bearer)
 
     async def devices(request: Request) -> Response:
         caller = await callers.check(request)
@@ -105,11 +105,11 @@ def _read_sign_in(data: bytes) -> SignInRequest:
         raise BadInput(f"That signs nobody in: {error}") from None
 
 
-def paired(request: Request, device: Device, key: str, *, bearer: bool) -> Response:
+def paired(callers: Callers, request: Request, device: Device, key: str, *, bearer: bool) -> Response:
     """A new device: a browser gets its key as a cookie, a program in the answer."""
     response = _json(PairReply(device=device, key=key if bearer else ""))
     if not bearer:
-        set_cookie(response, request, key)
+        callers.set_cookie(response, request, key)
     return response
 
 

@@ -65,7 +65,7 @@ def passkey_routes(callers: Callers, passkeys: PasskeyRegistry) -> list[BaseRout
         _own_page(request)
         asked = _read(await read_bounded(request.stream(), LONGEST_REQUEST))
         proven = await passkeys.recognise(_host(request), bytes(asked.credential))
-        return paired(request, *await callers.devices.admit(asked.name or proven.name), bearer=False)
+        return paired(callers, request, *await callers.devices.admit(asked.name or proven.name), bearer=False)
 
     return [
         Route("/api/passkeys/options", options, methods=["POST"]),
