@@ -162,7 +162,7 @@ def routes_of_workers(
     folders = LocalWorkdirs(snapshots, OTHERS_FOLDERS if settings.agent_user else "")
     choices, uploads = NodeChoices(node, drivers), Uploads(settings.folder / "uploads", place)
     return [
-        *worker_routes(node.hub, callers, choices, folders, shown),
+        *worker_routes(node.hub, callers, choices, folders, shown, secrets_now),
         *upload_routes(node.hub, callers, uploads),
         *pane_routes(node.hub, callers, panes, clock),
     ]

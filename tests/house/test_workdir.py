@@ -96,6 +96,17 @@ async def test_nothing_of_the_node_is_shown_that_lies_in_a_workers_folder(house:
     assert key not in diff["patch"]
 
 
+async def test_a_file_that_holds_a_key_of_the_node_is_not_shown_to_who_may_only_look(
+    house: House, phone: Api, folder: Path
+) -> None:
+    """A read-only device that reads the node's key, which an agent wrote somewhere, is the manager from then on."""
+    (folder / "notes.txt").write_text(f"the key is\n{house.node.settings.key.read_text()}\n")
+    for path, query in (("file", {"path": "notes.txt"}), ("file", {"path": "notes.txt", "raw": "1"}), ("diff", {})):
+        answer = await phone.client.get(f"{ANN}/{path}", params=query)
+        assert answer.status_code == 403, answer.text
+        assert answer.json()["error"]["text"] == "This is not shown: it holds a secret of the node, its key."
+
+
 async def test_odd_things_in_a_folder_do_no_harm(phone: Api, folder: Path) -> None:
     subprocess.run(["mkfifo", folder / "pipe"], check=True)
     assert await phone.error(f"{ANN}/file", path="pipe") == "not_in_folder"

@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 from farhand.model.abilities import Choices
 from farhand.model.errors import NotAllowed, UnknownWorker
 from farhand.model.history import LONGEST_PAGE
+from farhand.model.known_secrets import SecretsInUse
 from farhand.model.ports import Hub
 from farhand.model.present import Worker
 from farhand.model.uploads import image_type
@@ -29,8 +30,14 @@ _COMMITS = 50
 _PAGES_SEARCHED = 20
 
 
-def worker_routes(hub: Hub, callers: Callers, choices: Choices, folders: Workdirs, shown: ReadShown) -> list[BaseRoute]:
-    """Everything here only reads."""
+def worker_routes(
+    hub: Hub, callers: Callers, choices: Choices, folders: Workdirs, shown: ReadShown, secrets: SecretsInUse
+) -> list[BaseRoute]:
+    """Everything here only reads. What holds a secret of the node is not shown: with its key, who looks may do all."""
+
+    async def without_secrets(content: bytes) -> None:
+        if held := await anyio.to_thread.run_sync(lambda: secrets().found_in([content])):
+            raise NotAllowed(f"This is not shown: it holds a secret of the node, {held}.")
 
     def of_worker(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
         async def checked(request: Request) -> Response:
@@ -57,8 +64,12 @@ def worker_routes(hub: Hub, callers: Callers, choices: Choices, folders: Workdir
     async def file(request: Request, worker: Worker) -> Response:
         path = request.query_params.get("path", "")
         if request.query_params.get("raw"):
-            return _download(path, await folders.content(worker, path))
-        return _json({"file": await folders.text(worker, path)})
+            content = await folders.content(worker, path)
+            await without_secrets(content)
+            return _download(path, content)
+        found = await folders.text(worker, path)
+        await without_secrets((found.text or "").encode())
+        return _json({"file": found})
 
     async def status(_: Request, worker: Worker) -> Response:
         return _json({"git": await folders.status(worker)})
@@ -68,7 +79,9 @@ def worker_routes(hub: Hub, callers: Callers, choices: Choices, folders: Workdir
         return _json({"commits": await folders.commits(worker, _COMMITS if limit is None else limit)})
 
     async def diff(request: Request, worker: Worker) -> Response:
-        return _json({"diff": await _diff(folders, worker, request)})
+        found = await _diff(folders, worker, request)
+        await without_secrets(found.patch.encode())
+        return _json({"diff": found})
 
     async def shown_file(request: Request, worker: Worker) -> Response:
         path = request.query_params.get("path", "")
