@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -126,3 +127,26 @@ def test_a_nodes_tmux_sessions_are_its_own(short_folder: Path, tmux_server: tupl
     end_session(launch, "claude-dev-ann")
     left = subprocess.run([*tmux_server, "list-sessions", "-F", "#S"], capture_output=True, text=True, check=True)
     assert left.stdout.split() == ["claude-dev-2-bob", "claude-other-cat"]
+
+
+@pytest.mark.parametrize("ignored", ["SIGHUP", "SIGHUP, signal.SIGTERM"])
+def test_an_agent_that_takes_no_notice_of_the_end_of_its_terminal_is_ended_all_the_same(
+    short_folder: Path, tmux_server: tuple[str, ...], ignored: str
+) -> None:
+    ready = short_folder / "ready"
+    program = short_folder / "agent.py"
+    program.write_text(
+        "import os, pathlib, signal\n"
+        f"for one in (signal.{ignored},):\n    signal.signal(one, signal.SIG_IGN)\n"
+        f"pathlib.Path({str(ready)!r}).symlink_to(str(os.getpid()))\n"
+        "while True:\n    signal.pause()\n"
+    )
+    words = ["new-session", "-d", "-s", "claude-dev-ann", f"exec {sys.executable} {program}"]
+    subprocess.run([*tmux_server, *words], check=True)
+    deadline = time.monotonic() + SAFETY_SECONDS
+    while not ready.is_symlink():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process = int(ready.readlink().name)
+    end_session(Launch(tmux_prefix="claude-dev-", tmux_socket=str(short_folder / "tmux")), "claude-dev-ann")
+    assert not is_alive(process)

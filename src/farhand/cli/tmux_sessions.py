@@ -1,16 +1,23 @@
 """The tmux sessions of a node's workers, as any program finds them: by name and by what their environment says."""
 
 import os
+import signal
 import subprocess
+import time
+from contextlib import suppress
 from typing import NamedTuple
 
 from farhand.config.launch import Launch
 from farhand.config.places import tmux_server
+from farhand.disk.processes import is_alive
 from farhand.sandbox.environment import without_secrets
 
 # Ours to tell one session's variables from the next one's; no variable's line begins so.
 _MARK = "== session "
 SECONDS = 10.0
+# How long a program has to end by itself.
+GRACE_SECONDS = 3.0
+LOOK_SECONDS = 0.02
 
 
 class TmuxSession(NamedTuple):
@@ -67,8 +74,26 @@ def pane_of(launch: Launch, name: str) -> tuple[int, str]:
 
 
 def end_session(launch: Launch, name: str) -> None:
-    """Ends it, with all that runs in it."""
+    """Ends it, with all that runs in it: a program may take no notice of the end of its terminal."""
+    listed = _tmux(launch, "list-panes", "-s", "-t", f"={name}:", "-F", "#{pane_pid}").split()
+    leaders = [int(one) for one in listed if one.isdecimal() and _leads(int(one))]
     _tmux(launch, "kill-session", "-t", f"={name}")
+    for sent in (signal.SIGTERM, signal.SIGKILL):
+        for leader in leaders:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(leader, sent)
+        deadline = time.monotonic() + GRACE_SECONDS
+        while leaders and time.monotonic() < deadline:
+            leaders = [one for one in leaders if _leads(one)]
+            time.sleep(LOOK_SECONDS if leaders else 0)
+
+
+def _leads(process: int) -> bool:
+    """Whether that process runs, with a group of its own, as the first one of a pane has it."""
+    try:
+        return os.getpgid(process) == process and is_alive(process)
+    except ProcessLookupError:
+        return False
 
 
 def _tmux(launch: Launch, *words: str) -> str:
