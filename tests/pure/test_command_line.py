@@ -76,6 +76,18 @@ def test_a_node_starts_without_the_library_that_paints_terminals() -> None:
     assert "'rich'" not in loaded.stdout
 
 
+@pytest.mark.parametrize(("channel", "library"), [("telegram.channel", "telegram"), ("whatsapp.phone_number", "pywa")])
+def test_a_node_with_a_chat_starts_without_what_the_library_of_the_chat_has_no_use_for_here(
+    channel: str, library: str
+) -> None:
+    """httpx would load its command line with rich, Telegram's library what decrypts passports."""
+    code = f"import sys, farhand.channels.{channel}; print(sorted(sys.modules)); import httpx._main, cryptography"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert f"'{library}'" in loaded.stdout
+    for heavy in ("rich", "pygments", "cryptography"):
+        assert f"'{heavy}'" not in loaded.stdout
+
+
 @pytest.mark.parametrize("command", ["agents", "bridge", "hook"])
 def test_what_asks_no_node_loads_no_node(command: str) -> None:
     """What drivers there are stands in their manifests: no event loop and no server is loaded to read them."""

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from farhand.model.lean_imports import without
+
+# That is a fifth of the start of a node, whose tracebacks are text before any renderer sees them.
+with without("rich"):
+    import structlog
 
 __all__ = ["get_logger", "structlog"]
-RICH = "rich"
-
-
-if RICH in sys.modules or TYPE_CHECKING:
-    import structlog
-else:
-    # That is a fifth of the start of a node, whose tracebacks are text before any renderer sees them.
-    # What is None here cannot be imported, as if it were not installed; whoever wants it later gets it.
-    sys.modules[RICH] = None
-    try:
-        import structlog
-    finally:
-        del sys.modules[RICH]
 
 
 def get_logger(name: str) -> Any:

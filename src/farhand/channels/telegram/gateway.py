@@ -8,34 +8,38 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import httpx
 import msgspec
-from telegram import (
-    Bot,
-    ForceReply,
-    InlineKeyboardButton,
-    InlineKeyboardMarkup,
-    LinkPreviewOptions,
-    Message,
-    ReplyParameters,
-)
-from telegram.error import (
-    BadRequest,
-    ChatMigrated,
-    Conflict,
-    Forbidden,
-    InvalidToken,
-    NetworkError,
-    RetryAfter,
-    TelegramError,
-)
-from telegram.request import HTTPXRequest
 
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
 from farhand.channels.kit.sendable_files import NotSendable, SendableFiles
 from farhand.channels.kit.worker_folders import WorkerFolder, nowhere
 from farhand.channels.telegram.words import Amend, Key, Outgoing, Post, React, Remove, Show
 from farhand.model.errors import ChannelError
+from farhand.model.lean_imports import without
+
+# httpx would load its command line, and the bot's library what decrypts passports.
+with without("httpx._main", "cryptography"):
+    import httpx
+    from telegram import (
+        Bot,
+        ForceReply,
+        InlineKeyboardButton,
+        InlineKeyboardMarkup,
+        LinkPreviewOptions,
+        Message,
+        ReplyParameters,
+    )
+    from telegram.error import (
+        BadRequest,
+        ChatMigrated,
+        Conflict,
+        Forbidden,
+        InvalidToken,
+        NetworkError,
+        RetryAfter,
+        TelegramError,
+    )
+    from telegram.request import HTTPXRequest
 
 # The library's newer manner of telling a time; without it, every 429 comes with a warning.
 os.environ.setdefault("PTB_TIMEDELTA", "true")

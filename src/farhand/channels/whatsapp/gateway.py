@@ -8,17 +8,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-import httpx
-from pywa.errors import (
-    AuthorizationError,
-    InvalidParameter,
-    ReEngagementMessage,
-    ThrottlingError,
-    WhatsAppError,
-)
-from pywa.types.callback import Button, Section, SectionList, SectionRow
-from pywa_async.client import WhatsApp
-
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
 from farhand.channels.kit.sendable_files import NotSendable, SendableFiles
 from farhand.channels.kit.surface import NotFetched, SentFile
@@ -29,6 +18,20 @@ from farhand.channels.whatsapp.templates import sent_template
 from farhand.channels.whatsapp.words import WhatsAppKey, WhatsAppReact, WhatsAppReopen, WhatsAppSend, WhatsAppShow
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import ChannelError, TooLarge
+from farhand.model.lean_imports import without
+
+# httpx would load its command line.
+with without("httpx._main"):
+    import httpx
+    from pywa.errors import (
+        AuthorizationError,
+        InvalidParameter,
+        ReEngagementMessage,
+        ThrottlingError,
+        WhatsAppError,
+    )
+    from pywa.types.callback import Button, Section, SectionList, SectionRow
+    from pywa_async.client import WhatsApp
 
 CONNECT_SECONDS = 10.0
 # What WhatsApp takes at most, by what it is sent as.
