@@ -22,7 +22,10 @@ from farhand.testing.opencode_env import QUIET
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / ".cache" / "npm" / "node_modules" / ".bin"
-TIMES = 8
+# More than there are turns: Qwen Code asks its model something of its own about each.
+TIMES = 20
+# The same tool each time; a word is said once, for not every agent asks its model for more after a refusal.
+TOUCHES = ("touch it", "touch again", "touch at last")
 
 
 class Model(Protocol):
@@ -62,7 +65,8 @@ class GeminiModel:
             fake.expect(gemini.says("Good ", "morning."), prompt="good morning")
             look = gemini.calls("list_directory", {"dir_path": "."})
             fake.expect(look, gemini.says("Nothing there."), prompt="look around")
-            fake.expect(gemini.calls(tool, touch), gemini.says("Touched."), prompt="touch it")
+            for word in TOUCHES:
+                fake.expect(gemini.calls(tool, touch), gemini.says("Touched."), prompt=word)
             fake.expect(gemini.held(self._gate, "One, ", "two.", before=1), prompt="count slowly")
             fake.expect(gemini.refuses(400, "the model is not in the mood"), prompt="fail now")
 
@@ -81,7 +85,8 @@ class OpenCodeModel:
             fake.script.conversation("good morning", say("Good morning.", piece=5))
             fake.script.conversation("look around", use("glob", pattern="*"), say("Nothing there."))
             touch = use("bash", command="touch made.txt", description="Touches a file")
-            fake.script.conversation("touch it", touch, say("Touched."))
+            for word in TOUCHES:
+                fake.script.conversation(word, touch, say("Touched."))
             fake.script.conversation("count slowly", counting)
             fake.script.conversation("fail now", Failure(400, "invalid_request_error", "the model is not in the mood"))
 
@@ -167,7 +172,8 @@ class ScriptedModel:
         for _ in range(TIMES):
             script.conversation("good morning", say("Good morning.", piece=5))
             script.conversation("look around", look, say("Nothing there."))
-            script.conversation("touch it", touch, say("Touched."))
+            for word in TOUCHES:
+                script.conversation(word, touch, say("Touched."))
             script.conversation("count slowly", counting)
             script.conversation("fail now", failure)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.live.acp_agents import AGENTS, PROGRAMS, ROOT, AcpEnv, GeminiModel, age_sessions
+from tests.live.acp_agents import AGENTS, PROGRAMS, ROOT, TOUCHES, AcpEnv, GeminiModel, age_sessions
 
 from farhand.drivers.acp.schema import catalogue
 from farhand.drivers.wires.acp.driver import AcpDriver
@@ -23,7 +23,7 @@ from farhand.model.words import HowEnded, HowSettled, Mode, replace
 from farhand.sandbox.environment import child_environment
 from farhand.sandbox.folder import Folder
 from farhand.sandbox.holders import LocalHolders
-from farhand.testing.contracts.driver import DriverContract, Words, answered, talking
+from farhand.testing.contracts.driver import DriverContract, Talk, Words, answered, talking
 from farhand.testing.models.gemini import FakeGemini
 
 MODES = {Mode.DEFAULT: "default", Mode.AUTO_EDIT: "auto_edit", Mode.PLAN: "plan", Mode.YOLO: "yolo"}
@@ -45,9 +45,9 @@ async def own_server(root: Path) -> AsyncIterator[AcpEnv]:
         fake.close()
 
 
-def held_child(root: Path) -> int:
-    """The process that the holder owns."""
-    folder = Folder(root / "h" / "ann-1.1")
+def held_child(root: Path, start: int = 1) -> int:
+    """The process that the holder owns since the agent was started so often."""
+    folder = Folder(root / "h" / f"ann-1.{start}")
     life = folder.life()
     folder.close()
     assert life is not None
@@ -93,72 +93,81 @@ class AcpContract(DriverContract):
     def words(self) -> Words:
         return Words(plain="good morning", tool="look around", ask="touch it", slow="count slowly", fail="fail now")
 
-    async def test_an_ask_that_is_answered_no_runs_nothing(
-        self, driver: Driver, worker: Worker, directory: Path
+    async def test_asks_and_kills_run_nothing_unasked_and_the_next_life_goes_on(
+        self, driver: Driver, worker: Worker, directory: Path, acp_env: AcpEnv, short_folder: Path
     ) -> None:
+        """On two starts of the agent, which are what costs; the second life is the first one's session."""
+        made = directory / "made.txt"
         async with talking(driver, worker) as talk:
-            await talk.say("t1", "touch it")
-            raised = await talk.hear(facts.AskRaised)
-            assert raised.choices[0].allows
-            refusal = next(choice.id for choice in raised.choices if not choice.allows)
-            ask = answered(raised, worker, "t1")
-            no = facts.AskSettled(ask=raised.ask, how=HowSettled.ANSWERED, choice=refusal)
-            assert await talk.link.perform(Settle(ask=replace(ask, settled=no))) == Taken()
-            await talk.ended("t1")
-        assert not (directory / "made.txt").exists()
+            known = await talk.hear(facts.SessionKnown)
+            await self.a_strange_mode_is_refused(talk)
+            await self.an_ask_that_is_answered_no_runs_nothing(talk, made)
+            cursor = talk.cursor
+        cursor = await self.an_ask_outlives_its_link(driver, worker, cursor, made)
+        cursor = await self.killed_at_rest(driver, worker, cursor, short_folder)
+        age_sessions(acp_env)
+        made.unlink()
+        async with talking(driver, replace(worker, session=known.session), cursor) as talk:
+            await talk.say("next", "good morning")
+            assert (await talk.ended("next")).how is HowEnded.COMPLETED
+            assert (await talk.hear(facts.SessionKnown)) == known
+            await self.killed_while_an_ask_waits(talk, short_folder)
+        assert not made.exists()
 
-    async def test_an_ask_outlives_its_link_and_its_answer_runs_the_tool_once(
-        self, driver: Driver, worker: Worker, directory: Path
-    ) -> None:
-        async with talking(driver, worker) as talk:
-            await talk.say("t1", "touch it")
+    async def a_strange_mode_is_refused(self, talk: Talk) -> None:
+        """A mode that the agent does not have."""
+        refused = await talk.link.perform(Change(mode="wild"))
+        assert isinstance(refused, NotTaken)
+        assert "has no mode 'wild'. Known: default" in refused.why
+
+    async def an_ask_that_is_answered_no_runs_nothing(self, talk: Talk, made: Path) -> None:
+        """Neither at once nor when the turn is over."""
+        await talk.say("no", TOUCHES[0])
+        raised = await talk.hear(facts.AskRaised)
+        assert raised.choices[0].allows
+        refusal = next(choice.id for choice in raised.choices if not choice.allows)
+        ask = answered(raised, talk.worker, "no")
+        no = facts.AskSettled(ask=raised.ask, how=HowSettled.ANSWERED, choice=refusal)
+        assert await talk.link.perform(Settle(ask=replace(ask, settled=no))) == Taken()
+        await talk.ended("no")
+        assert not made.exists()
+
+    async def an_ask_outlives_its_link(self, driver: Driver, worker: Worker, cursor: str, made: Path) -> str:
+        """Its answer, which comes twice, runs the tool once."""
+        async with talking(driver, worker, cursor) as talk:
+            await talk.say("yes", TOUCHES[1])
             raised = await talk.hear(facts.AskRaised)
             cursor = talk.cursor
-        assert not (directory / "made.txt").exists()
+        assert not made.exists()
         async with talking(driver, worker, cursor) as talk:
             for _ in range(2):
-                assert await talk.link.perform(Settle(ask=answered(raised, worker, "t1"))) == Taken()
-            assert (await talk.ended("t1")).how is HowEnded.COMPLETED
+                assert await talk.link.perform(Settle(ask=answered(raised, worker, "yes"))) == Taken()
+            assert (await talk.ended("yes")).how is HowEnded.COMPLETED
             assert talk.count(facts.ToolEnded) == 1
-        assert (directory / "made.txt").exists()
+            assert made.exists()
+            return talk.cursor or cursor
 
-    async def test_a_mode_that_the_agent_does_not_have_is_refused(self, driver: Driver, worker: Worker) -> None:
-        async with talking(driver, worker) as talk:
-            refused = await talk.link.perform(Change(mode="wild"))
-            assert isinstance(refused, NotTaken)
-            assert "has no mode 'wild'. Known: default" in refused.why
-
-    async def test_a_link_that_is_killed_while_an_ask_waits_runs_nothing(
-        self, driver: Driver, worker: Worker, directory: Path, short_folder: Path
-    ) -> None:
-        async with talking(driver, worker) as talk:
-            await talk.say("t1", "touch it")
-            await talk.hear(facts.AskRaised)
-            relay = held_child(short_folder)
-            agents = children_of(relay)
-            assert agents
-            os.kill(relay, signal.SIGKILL)
+    async def killed_at_rest(self, driver: Driver, worker: Worker, cursor: str, folder: Path) -> str:
+        """A turn is over when its process is killed."""
+        async with talking(driver, worker, cursor) as talk:
+            await talk.say("rest", "good morning")
+            await talk.ended("rest")
+            os.kill(held_child(folder), signal.SIGKILL)
             await talk.end()
+            return talk.cursor or cursor
+
+    async def killed_while_an_ask_waits(self, talk: Talk, folder: Path) -> None:
+        """The agent goes with the process that spoke for it."""
+        await talk.say("late", TOUCHES[2])
+        await talk.hear(facts.AskRaised)
+        relay = held_child(folder, start=2)
+        agents = children_of(relay)
+        assert agents
+        os.kill(relay, signal.SIGKILL)
+        await talk.end()
         with anyio.fail_after(240):
             for agent in agents:
                 await gone(agent)
-        assert not (directory / "made.txt").exists()
-
-    async def test_the_next_life_takes_the_session_up_again(
-        self, driver: Driver, worker: Worker, acp_env: AcpEnv, short_folder: Path
-    ) -> None:
-        async with talking(driver, worker) as talk:
-            await talk.say("t1", "good morning")
-            await talk.ended("t1")
-            known = await talk.hear(facts.SessionKnown)
-            os.kill(held_child(short_folder), signal.SIGKILL)
-            await talk.end()
-            cursor = talk.cursor
-        age_sessions(acp_env)
-        async with talking(driver, replace(worker, session=known.session), cursor) as talk:
-            await talk.say("t2", "good morning")
-            assert (await talk.ended("t2")).how is HowEnded.COMPLETED
-            assert (await talk.hear(facts.SessionKnown)) == known
 
 
 class TestOwnServer(AcpContract):

@@ -20,7 +20,7 @@ class TestInTheTerminal(AgentAlone):
 
     def plays(self, cli_env: ClaudeEnv) -> None:
         script = cli_env.model.script
-        script.conversation("zz-plain", *[say("hello there")] * 4)
+        script.conversation("zz-plain", *[say("hello there")] * 6)
         script.conversation("zz-tool", use("Bash", command="ls", description="Look"), say("looked"))
         script.conversation("zz-ask", shell("touch a"), say("made"))
         script.conversation("zz-fail", limited("come back tomorrow"))

@@ -25,7 +25,7 @@ class TestOverTheAppServer(AgentAlone):
     def plays(self, cli_env: CodexEnv) -> None:
         (cli_env.project / "red.png").write_bytes(red_pixel())
         script = cli_env.model.script
-        script.conversation("zz-plain", *[say("hello there", piece=4)] * 4)
+        script.conversation("zz-plain", *[say("hello there", piece=4)] * 6)
         script.conversation("zz-tool", use("view_image", path=str(cli_env.project / "red.png")), say("looked"))
         script.conversation("zz-ask", shell("touch a"), say("made"))
         script.conversation("zz-fail", limited("come back tomorrow"))

@@ -21,8 +21,8 @@ class TestOverAcp(AgentAlone):
     def plays(self, cli_env: GeminiEnv) -> None:
         model = cli_env.model
         make = {"command": "touch a", "description": "Make"}
-        # One more than there are turns: a summary that the CLI makes of them has the word in it, too.
-        model.expect(*[says("hello ", "there")] * 5, prompt="zz-plain")
+        # More than there are turns: a summary that the CLI makes of them has the word in it, too.
+        model.expect(*[says("hello ", "there")] * 8, prompt="zz-plain")
         model.expect(*[says("A good morning")] * 3, prompt=SUMMARY)
         model.expect(calls("list_directory", {"dir_path": "."}), says("looked"), prompt="zz-tool")
         model.expect(calls("run_shell_command", make), says("made"), prompt="zz-ask")

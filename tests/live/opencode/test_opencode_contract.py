@@ -36,7 +36,7 @@ class TestHeadless(AgentAlone):
 
     def plays(self, cli_env: OpenCodeEnv) -> None:
         script = cli_env.model.script
-        script.conversation("zz-plain", *[say("hello there", piece=4)] * 4)
+        script.conversation("zz-plain", *[say("hello there", piece=4)] * 6)
         script.conversation("zz-tool", use("glob", pattern="*"), say("looked"))
         script.conversation("zz-ask", shell("touch a"), say("made"))
         script.conversation("zz-fail", FAILURE)
