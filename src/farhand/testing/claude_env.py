@@ -28,6 +28,8 @@ class ClaudeEnv(CliEnv):
             "ANTHROPIC_API_KEY": "sk-ant-fake-" + "0" * 60,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
+            # A terminal would fetch it from GitHub, with git and with ssh.
+            "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
         }
