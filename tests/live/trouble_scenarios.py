@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -50,14 +50,12 @@ class Trouble:
 
     async def fails(self, kind: str, text: str, *words: str) -> None:
         """A turn of ann's fails: its end says all of these words, and nothing else buzzed."""
-        await self.hires(kind)
-        await self.house.fact(CameOnline)
-        await self.house.say(text)
-        ended = await self.house.fact(TurnEnded)
+        await self.has_hired(kind)
+        ended, before = await self.turn(text)
         assert ended.how is HowEnded.FAILED, ended
         # Its progress, in a silent message, may say so first.
-        await self.manager.sees(lambda chat: any(one.buzzed and "✗ Failed" in one.text for one in chat))
-        [told] = await self.buzzes()
+        await self.manager.sees(lambda chat: any("✗ Failed" in one for one in buzzed(chat)[before:]))
+        [told] = (await self.buzzes())[before:]
         assert all(one in told for one in words), told
 
     async def waits(self, kind: str, text: str, *words: str) -> None:
@@ -77,15 +75,14 @@ class Trouble:
 
     async def is_limited(self, kind: str, text: str) -> None:
         """Ann's usage limit stops her turn: one message says so, and offers to try now."""
-        await self.hires(kind)
-        await self.house.fact(CameOnline)
-        await self.house.say(text)
-        assert (await self.house.fact(TurnEnded)).how is HowEnded.PARKED
+        await self.has_hired(kind)
+        ended, before = await self.turn(text)
+        assert ended.how is HowEnded.PARKED, ended
         told = await self.manager.reads("ann has reached its usage limit")
         assert "What waits goes on by itself." in told.text
         assert told.labels == ("Try now",)
         await self.manager.sees(lambda chat: all(one.deleted for one in chat if "is working" in one.text))
-        assert await self.buzzes() == [told.text]
+        assert (await self.buzzes())[before:] == [told.text]
 
     async def asks_for_trust(self, kind: str, *words: str) -> None:
         """The folder that ann is hired into brings hooks of its own: one question, and nothing is started before."""
@@ -102,20 +99,34 @@ class Trouble:
 
     async def does_not_know(self, kind: str, text: str, words: str) -> None:
         """A command that the agent does not know is told as the agent's own words."""
-        await self.hires(kind)
-        await self.house.fact(CameOnline)
-        await self.house.say(text)
-        await self.house.fact(TurnEnded)
+        await self.has_hired(kind)
+        _, before = await self.turn(text)
         # Its words on the way, in a silent message, are not its answer yet.
-        await self.manager.sees(lambda chat: any(one.buzzed and words in one.text for one in chat))
-        [told] = await self.buzzes()
+        await self.manager.sees(lambda chat: any(words in one for one in buzzed(chat)[before:]))
+        [told] = (await self.buzzes())[before:]
         assert words in told
         assert "Done." not in told
 
+    async def has_hired(self, kind: str) -> None:
+        """Ann is there and can be spoken to: one start of her CLI serves all the troubles that leave her alive."""
+        if "ann" not in self.house.hub.present.workers:
+            await self.hires(kind)
+            await self.house.fact(CameOnline)
+
+    async def turn(self, text: str) -> tuple[TurnEnded, int]:
+        """Says this to ann: how her turn ended, and how often the phone had buzzed for her before."""
+        before = len(await self.buzzes())
+        said = await self.house.say(text)
+        return await self.house.fact(TurnEnded, after=said.seq), before
+
     async def buzzes(self) -> list[str]:
         """What made the phone buzz, the node's own words to the manager aside."""
-        chat = await self.manager.sees(bool)
-        return [one.text for one in chat if one.buzzed and not one.deleted and "ann" in one.text.lower()]
+        return buzzed(await self.manager.sees(bool))
+
+
+def buzzed(chat: Sequence[ShownMessage]) -> list[str]:
+    """What of a chat made the phone buzz for ann."""
+    return [one.text for one in chat if one.buzzed and not one.deleted and "ann" in one.text.lower()]
 
 
 @asynccontextmanager

@@ -38,13 +38,25 @@ async def test_signed_out(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
         await trouble.fails(kind, "zz-signed-out", "Not signed in. Sign in at the desk")
 
 
-@IN_BOTH
-async def test_a_key_that_is_refused(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "unknown"), [("claude/tmux", "Unknown command: /zed"), ("claude/headless", "I know no zed.")]
+)
+async def test_a_strange_command_a_refused_key_and_a_usage_limit(
+    cli_env: ClaudeEnv, bot: FakeBot, kind: str, unknown: str
+) -> None:
+    """One after the other on one start of Claude Code, which is what costs."""
     refused = Failure(401, "authentication_error", "invalid x-api-key")
-    cli_env.model.script.conversation("zz-key", *[refused] * TRIES)
+    script = cli_env.model.script
+    if kind == "claude/headless":
+        # Without a terminal, the command is for the model.
+        script.conversation("/zed", say("I know no zed."))
+    script.conversation("zz-key", *[refused] * TRIES)
+    script.conversation("zz-limit", limited("come back tomorrow"))
     # It would try for minutes.
     async with in_trouble(cli_env, bot, lambda: cli_env.environment.update(CLAUDE_CODE_MAX_RETRIES="1")) as trouble:
+        await trouble.does_not_know(kind, "/zed hi", unknown)
         await trouble.fails(kind, "zz-key", "at the desk, then try again")
+        await trouble.is_limited(kind, "zz-limit")
 
 
 @IN_BOTH
@@ -58,29 +70,11 @@ async def test_a_network_that_is_away(cli_env: ClaudeEnv, bot: FakeBot, kind: st
 
 
 @IN_BOTH
-async def test_a_usage_limit(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
-    cli_env.model.script.conversation("zz-limit", limited("come back tomorrow"))
-    async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.is_limited(kind, "zz-limit")
-
-
-@IN_BOTH
 async def test_a_folder_that_nobody_has_trusted(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
     hook = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "touch pwned"}]}]}}
     settings = written(cli_env.project / ".claude/settings.json", json.dumps(hook))
     async with in_trouble(cli_env, bot, settings) as trouble:
         await trouble.asks_for_trust(kind, "touch pwned")
-
-
-async def test_a_command_that_it_does_not_know(cli_env: ClaudeEnv, bot: FakeBot) -> None:
-    async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.does_not_know("claude/tmux", "/zed hi", "Unknown command: /zed")
-
-
-async def test_without_a_terminal_a_strange_command_is_for_the_model(cli_env: ClaudeEnv, bot: FakeBot) -> None:
-    cli_env.model.script.conversation("/zed", say("I know no zed."))
-    async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.does_not_know("claude/headless", "/zed hi", "I know no zed.")
 
 
 async def test_a_panel_of_its_own_is_read_and_closed_and_told_once(cli_env: ClaudeEnv, bot: FakeBot) -> None:

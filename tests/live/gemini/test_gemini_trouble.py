@@ -36,10 +36,16 @@ async def test_without_a_key(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> Non
 
 
 @IN_BOTH
-async def test_a_key_that_is_refused(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> None:
-    cli_env.model.expect(refuses(400, "API key not valid. Please pass a valid API key."), prompt="zz-key")
+async def test_a_strange_command_a_refused_key_and_a_usage_limit(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> None:
+    """One after the other on one start of the CLI, which is what costs; the command is for the model."""
+    model = cli_env.model
+    model.expect(says("I know no zed."), prompt="/zed")
+    model.expect(refuses(400, "API key not valid. Please pass a valid API key."), prompt="zz-key")
+    model.expect(exhausted(daily=True), prompt="zz-limit")
     async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.does_not_know(kind, "/zed hi", "I know no zed.")
         await trouble.fails(kind, "zz-key", "Its key or sign-in is refused. Renew it at the desk")
+        await trouble.is_limited(kind, "zz-limit")
 
 
 @IN_BOTH
@@ -54,25 +60,11 @@ async def test_a_network_that_is_away_is_tried_again_until_somebody_stops_that(
 
 
 @IN_BOTH
-async def test_a_usage_limit(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> None:
-    cli_env.model.expect(exhausted(daily=True), prompt="zz-limit")
-    async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.is_limited(kind, "zz-limit")
-
-
-@IN_BOTH
 async def test_a_folder_that_nobody_has_trusted(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> None:
     hook = {"hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "touch pwned"}]}]}}
     settings = written(cli_env.project / ".gemini/settings.json", json.dumps(hook))
     async with in_trouble(cli_env, bot, settings) as trouble:
         await trouble.asks_for_trust(kind, "touch pwned")
-
-
-@IN_BOTH
-async def test_a_strange_command_is_for_the_model(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> None:
-    cli_env.model.expect(says("I know no zed."), prompt="/zed")
-    async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.does_not_know(kind, "/zed hi", "I know no zed.")
 
 
 async def test_a_strange_command_to_a_cli_that_still_starts_is_waited_for(cli_env: GeminiEnv, bot: FakeBot) -> None:

@@ -80,14 +80,20 @@ async def test_what_is_allowed_for_the_session_asks_no_more(
     assert "not there" in str((await cli_env.model.asked("zz-edit", times=2)).body)
 
 
-async def test_a_question_with_choices_is_answered(cli_env: OpenCodeEnv, driver: Driver, worker: Worker) -> None:
+async def test_a_question_with_choices_is_answered_and_the_helpers_of_a_worker_ask_too(
+    cli_env: OpenCodeEnv, driver: Driver, worker: Worker
+) -> None:
+    """One after the other on one start of OpenCode, which is what costs."""
     colours = [{"label": "red", "description": "warm"}, {"label": "blue", "description": "cold"}]
     sizes = [{"label": "small", "description": "s"}, {"label": "large", "description": "l"}]
     questions = [
         {"question": "Which colour?", "header": "Colour", "options": colours},
         {"question": "Which sizes?", "header": "Size", "options": sizes, "multiple": True},
     ]
+    task = use("task", description="help", prompt="zz-helper please", subagent_type="general")
     cli_env.model.script.conversation("zz-ask", use("question", questions=questions), say("thanks"))
+    cli_env.model.script.conversation("zz-delegate", task, say("all done"))
+    cli_env.model.script.conversation("zz-helper", touch("helped"), say("helped"))
     async with talking(driver, worker) as talk:
         await talk.say("t1", "zz-ask")
         colour = await talk.hear(facts.AskRaised, lambda ask: "colour" in ask.question)
@@ -97,9 +103,17 @@ async def test_a_question_with_choices_is_answered(cli_env: OpenCodeEnv, driver:
         await settle(talk, colour, "2")
         await talk.ended("t1")
         output = (await talk.hear(facts.ToolEnded)).output
-    assert '"Which colour?"="blue"' in output
-    assert "small" in output
-    assert "large" in output
+        assert '"Which colour?"="blue"' in output
+        assert "small" in output
+        assert "large" in output
+        before = len(talk.heard)
+        await talk.say("t2", "zz-delegate")
+        raised = await talk.hear(facts.AskRaised, after=before)
+        assert raised.detail == "touch helped"
+        assert not (cli_env.project / "helped").exists()
+        await settle(talk, raised, "once")
+        assert (await talk.ended("t2")).how is HowEnded.COMPLETED
+    assert (cli_env.project / "helped").exists()
 
 
 async def test_modes_models_pictures_and_words_into_a_turn(
@@ -175,20 +189,6 @@ async def test_sessions_are_listed_handed_back_and_taken_up_without_their_past(c
         said = [event.fact.text for event in history if isinstance(event.fact, facts.Said) and event.worker == "bob"]
         assert (said, house.worker("bob").session) == (["here again"], found.id)
     assert "hello manager" in str((await cli_env.model.asked("zz-again")).body)
-
-
-async def test_the_helpers_of_a_worker_ask_too(cli_env: OpenCodeEnv, driver: Driver, worker: Worker) -> None:
-    task = use("task", description="help", prompt="zz-helper please", subagent_type="general")
-    cli_env.model.script.conversation("zz-delegate", task, say("all done"))
-    cli_env.model.script.conversation("zz-helper", touch("helped"), say("helped"))
-    async with talking(driver, worker) as talk:
-        await talk.say("t1", "zz-delegate")
-        raised = await talk.hear(facts.AskRaised)
-        assert raised.detail == "touch helped"
-        assert not (cli_env.project / "helped").exists()
-        await settle(talk, raised, "once")
-        assert (await talk.ended("t1")).how is HowEnded.COMPLETED
-    assert (cli_env.project / "helped").exists()
 
 
 async def test_a_command_allowed_for_the_session_allows_no_other_command_and_no_edit(

@@ -1,4 +1,4 @@
-"""How hard a model thinks for the real OpenCode: a variant of it, chosen at the hiring and changed later."""
+"""How hard a model thinks for the real OpenCode, chosen at the hiring and changed later."""
 
 from __future__ import annotations
 
@@ -17,16 +17,20 @@ def effort_of(call: AskedWith) -> object:
     return call.body["reasoning_effort"]
 
 
-@pytest.mark.parametrize("wire", ["headless", "exec"])
-async def test_the_chosen_effort_reaches_the_model(cli_env: OpenCodeEnv, wire: str) -> None:
+async def test_a_run_asks_the_model_with_the_chosen_effort(cli_env: OpenCodeEnv) -> None:
     async with cli_env.open() as house:
-        await the_chosen_effort_reaches_the_model(house, cli_env.model, f"opencode/{wire}", cli_env.project, effort_of)
+        await the_chosen_effort_reaches_the_model(house, cli_env.model, "opencode/exec", cli_env.project, effort_of)
 
 
-async def test_an_effort_that_the_model_does_not_have_is_refused(cli_env: OpenCodeEnv) -> None:
+async def test_the_chosen_effort_reaches_the_model_and_one_that_it_does_not_have_is_refused(
+    cli_env: OpenCodeEnv,
+) -> None:
+    """One after the other on one start of OpenCode, which is what costs."""
     async with cli_env.open() as house:
-        await house.hire(backend="opencode", wire="headless", directory=cli_env.project)
-        await house.send(Tune(id="t1", worker="ann", model=MODEL, effort="max"))
-        refused = (await house.fact(Tuned)).refused
+        await the_chosen_effort_reaches_the_model(house, cli_env.model, "opencode/headless", cli_env.project, effort_of)
+        await house.send(Tune(id="t2", worker="ann", model=MODEL, effort="max"))
+        refused = (
+            await house.fact(Tuned, lambda event: isinstance(event.fact, Tuned) and bool(event.fact.refused))
+        ).refused
         assert refused == f"The model {MODEL} has no effort 'max'. Known: low, medium, high."
-        assert (house.worker().model, house.worker().effort) == ("", "")
+        assert (house.worker().model, house.worker().effort) == ("", "high")

@@ -47,15 +47,33 @@ def touching(cli_env: OpenCodeEnv, name: str, *steps: ScriptedReply) -> Path:
     return cli_env.project / f"{name}.txt"
 
 
+async def an_agent_that_is_killed_while_it_asks_lets_nothing_run(
+    phone: Phone, cli_env: OpenCodeEnv, ended: str
+) -> None:
+    """It is told how the agent ended, the ask is taken back, and the worker comes back."""
+    no = touching(cli_env, "no")
+    await phone.manager.says("zz-no")
+    await phone.asks("touch no.txt")
+    for pid in await anyio.to_thread.run_sync(cli_env.agents):
+        os.kill(pid, signal.SIGKILL)
+    await phone.reads(ended)
+    await phone.reads("no longer asked")
+    await phone.reads("Ann is back online.")
+    assert not no.exists()
+
+
 async def test_asks_are_allowed_and_denied_and_outlive_the_node_as_answers_do(
     cli_env: OpenCodeEnv, bot: FakeBot, wire: str
 ) -> None:
     """One after the other at one phone: this CLI takes its time to start."""
     model = ScriptedPhoneModel(cli_env.model, cli_env.project, touch)
+    ended = "killed by signal 9" if wire == "headless" else "OpenCode ended in its terminal"
     async with hired(cli_env, bot, wire) as phone:
+        await an_agent_that_is_killed_while_it_asks_lets_nothing_run(phone, cli_env, ended)
         await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
         await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
         await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
+    assert not (cli_env.project / "no.txt").exists()
 
 
 async def test_an_ask_that_nobody_answers_is_denied(cli_env: OpenCodeEnv, bot: FakeBot, wire: str) -> None:
@@ -66,21 +84,6 @@ async def test_an_ask_that_nobody_answers_is_denied(cli_env: OpenCodeEnv, bot: F
         await phone.hears("what a pity")
     assert not late.exists()
     assert "Nobody answered in time" in str((await cli_env.model.asked("zz-late", times=2)).body)
-
-
-async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(
-    cli_env: OpenCodeEnv, bot: FakeBot, wire: str
-) -> None:
-    no = touching(cli_env, "no")
-    async with hired(cli_env, bot, wire) as phone:
-        await phone.manager.says("zz-no")
-        await phone.asks("touch no.txt")
-        for pid in await anyio.to_thread.run_sync(cli_env.agents):
-            os.kill(pid, signal.SIGKILL)
-        await phone.reads("killed by signal 9" if wire == "headless" else "OpenCode ended in its terminal")
-        await phone.reads("no longer asked")
-        await phone.reads("Ann is back online.")
-    assert not no.exists()
 
 
 async def test_a_sprint_outlives_three_kills_and_a_usage_limit(cli_env: OpenCodeEnv, bot: FakeBot) -> None:

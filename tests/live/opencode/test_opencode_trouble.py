@@ -36,11 +36,18 @@ async def test_not_installed(cli_env: OpenCodeEnv, bot: FakeBot, kind: str) -> N
 
 
 @IN_BOTH
-async def test_a_key_that_is_refused(cli_env: OpenCodeEnv, bot: FakeBot, kind: str) -> None:
+async def test_a_strange_command_a_refused_key_and_a_usage_limit(cli_env: OpenCodeEnv, bot: FakeBot, kind: str) -> None:
+    """One after the other on one start of OpenCode, which is what costs; the command is for the model."""
     refused = Failure(401, "invalid_request_error", "Incorrect API key provided")
-    cli_env.model.script.conversation("zz-key", *[refused] * TRIES)
+    later = Failure(429, "rate_limit_error", "come back later", {"retry-after": "7200"})
+    script = cli_env.model.script
+    script.conversation("/zed", say("I know no zed."))
+    script.conversation("zz-key", *[refused] * TRIES)
+    script.conversation("zz-limit", *[later] * TRIES)
     async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.does_not_know(kind, "/zed hi", "I know no zed.")
         await trouble.fails(kind, "zz-key", REFUSED)
+        await trouble.is_limited(kind, "zz-limit")
 
 
 @IN_BOTH
@@ -60,23 +67,8 @@ async def test_a_network_that_is_away(cli_env: OpenCodeEnv, bot: FakeBot, kind: 
 
 
 @IN_BOTH
-async def test_a_usage_limit(cli_env: OpenCodeEnv, bot: FakeBot, kind: str) -> None:
-    later = Failure(429, "rate_limit_error", "come back later", {"retry-after": "7200"})
-    cli_env.model.script.conversation("zz-limit", *[later] * TRIES)
-    async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.is_limited(kind, "zz-limit")
-
-
-@IN_BOTH
 async def test_a_folder_that_nobody_has_trusted(cli_env: OpenCodeEnv, bot: FakeBot, kind: str) -> None:
     server = {"mcp": {"evil": {"type": "local", "command": ["touch", "pwned"]}}}
     settings = written(cli_env.project / "opencode.json", json.dumps(server))
     async with in_trouble(cli_env, bot, settings) as trouble:
         await trouble.asks_for_trust(kind, "pwned")
-
-
-@IN_BOTH
-async def test_a_strange_command_is_for_the_model(cli_env: OpenCodeEnv, bot: FakeBot, kind: str) -> None:
-    cli_env.model.script.conversation("/zed", say("I know no zed."))
-    async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.does_not_know(kind, "/zed hi", "I know no zed.")
