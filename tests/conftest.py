@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from farhand.model.logger import structlog
 from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.clis import COMPILED, programs
 from farhand.testing.house import House, open_house
@@ -21,6 +22,14 @@ PROGRAMS = programs(Path(__file__).resolve().parents[1])
 os.environ["PATH"] = f"{Path(__file__).resolve().parent.parent / '.cache' / 'node' / 'bin'}:{os.environ['PATH']}"
 # What Node compiled in an earlier start is not compiled again.
 os.environ.setdefault(COMPILED, str(Path(__file__).resolve().parent.parent / ".cache" / "compiled"))
+
+# A node in a test's own process logs as structlog does unasked: it would draw every traceback with rich.
+structlog.configure(
+    processors=[
+        *structlog.get_config()["processors"][:-1],
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
 
 pytest_plugins = [
     "tests.hypothesis_profile",

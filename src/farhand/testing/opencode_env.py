@@ -68,3 +68,7 @@ class OpenCodeEnv(CliEnv):
         self.settings = self.home / ".config" / "opencode" / "opencode.json"
         self.settings.parent.mkdir(parents=True)
         self.settings.write_text(json.dumps(configuration(address)))
+        # Where its screen keeps what a person chose in its menus. A turn that waits would cost a fifth of a core.
+        chosen = self.home / ".local" / "state" / "opencode" / "kv.json"
+        chosen.parent.mkdir(parents=True)
+        chosen.write_text(json.dumps({"animations_enabled": False}))
