@@ -82,6 +82,20 @@ async def test_an_edit_is_shown_whole_and_an_answer_at_the_desk_is_over_everywhe
         assert not (cli_env.project / "zz-no.txt").exists()
 
 
+async def test_what_nobody_sees_in_a_message_holds_nothing_up(cli_env: GeminiEnv) -> None:
+    cli_env.model.expect(says("one"), prompt="zz-hidden")
+    cli_env.model.expect(says("two"), prompt="zz-after")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        await house.say("\ufeffzz-hidden \x1b[31mred\u200b")
+        first = await house.event(TurnEnded)
+        assert first.fact.how is HowEnded.COMPLETED  # type: ignore[union-attr]
+        await house.say("zz-after")
+        assert (await house.fact(TurnEnded, after=first.seq)).how is HowEnded.COMPLETED
+        said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert [text.strip() for text in said] == ["one", "two"]
+
+
 async def test_the_deadline_denies(cli_env: GeminiEnv) -> None:
     touches(cli_env, "zz-late")
     async with cli_env.open(ask_seconds=1.5) as house:

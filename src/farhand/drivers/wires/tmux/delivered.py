@@ -7,6 +7,7 @@ from pathlib import Path
 
 from farhand.disk.jsonl import JsonlFile
 from farhand.drivers.wires.text.prompt import prompt_text
+from farhand.drivers.wires.tmux.screen import as_shown
 from farhand.model.present import Worker
 from farhand.model.words import Word
 
@@ -24,8 +25,8 @@ class ExpectedMessage(Word):
 
 
 def squeezed(text: str) -> str:
-    """A prompt as it is compared: the CLI trims it, and line ends may change."""
-    return " ".join(text.split())
+    """A prompt as it is compared: the CLI trims it, line ends may change, and what nobody sees may be gone."""
+    return " ".join(as_shown(text).split())
 
 
 def with_turn_of(

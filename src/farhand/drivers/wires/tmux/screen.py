@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from farhand.drivers.wires.tmux.protocol import pictured
+from farhand.model.visible import is_hidden
+
 _ESCAPE = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
 _COLOUR = re.compile(r"\x1b\[([0-9;]*)m")
 _RULE = re.compile("[▔▄▀─━]{4,}")
@@ -33,10 +36,16 @@ def bright(screen: str) -> str:
     return "".join(words for words, faint, _ in pieces(screen) if not faint)
 
 
+def as_shown(text: str) -> str:
+    """The text as a terminal shows it when it is pasted: characters that nobody sees are not on a screen."""
+    typed = pictured(text)
+    return typed if typed.isascii() else "".join(one for one in typed if not is_hidden(one))
+
+
 def begins(box: str, text: str) -> bool:
     """Whether the box begins as this text does."""
-    head = next((line.strip() for line in text.splitlines() if line.strip()), "")[:_HEAD]
-    return box.startswith(head)
+    head = next((line.strip() for line in as_shown(text).splitlines() if line.strip()), "")[:_HEAD]
+    return as_shown(box).startswith(head)
 
 
 def last_words(screen: str, lines: int = 12) -> str:
