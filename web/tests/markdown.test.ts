@@ -4,7 +4,7 @@ import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { expect, test } from "vitest";
 import { blocks, grow, NOTHING } from "../src/parts/markdown/blocks";
-import { safeLink } from "../src/parts/markdown/links";
+import { safeLink, saysWhere } from "../src/parts/markdown/links";
 import { Markdown } from "../src/parts/markdown/markdown";
 
 const ELEMENTS = new Set(
@@ -71,7 +71,17 @@ test("what an agent wrote as HTML is read as text", () => {
 test("no picture is fetched from elsewhere, and a link says where it leads", () => {
   expect(shown("![cat](https://tracker.example/a.png)")).not.toContain("<img");
   expect(shown("[github.com](https://evil.example/x)")).toContain("evil.example)");
-  expect(shown("[see evil.example](https://evil.example/x)")).not.toContain("(evil.example");
+  expect(shown("[evil.example/x](https://evil.example/x)")).not.toContain("(evil.example");
+});
+
+test("where a link leads is left out only where its words are that very address", () => {
+  const link = { href: "https://example/x", host: "example" };
+  for (const words of ["example", "https://example", "https://example/x?y", "HTTP://EXAMPLE/"]) {
+    expect(saysWhere(words, link)).toBe(true);
+  }
+  for (const words of ["https://bank.example", "https://bank.com/example", "the example", "example.com", ""]) {
+    expect(saysWhere(words, link)).toBe(false);
+  }
 });
 
 test("only whole addresses of the web and of mail become links", () => {

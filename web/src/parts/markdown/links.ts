@@ -21,7 +21,9 @@ export function safeLink(address: string): SafeLink | undefined {
   return { href: parsed.href, host: parsed.host };
 }
 
-/** Whether the words of a link already say where it leads, so that it need not be added. */
+/** Whether the words of a link are its very address, so that where it leads need not be added: words that only hold
+ * the name may say something else ("https://bank.example" leads to "example"). */
 export function saysWhere(words: string, link: SafeLink): boolean {
-  return words.includes(link.host);
+  const address = words.trim().replace(/^(https?:\/\/|mailto:)/i, "");
+  return address.split(/[/?#]/)[0]?.toLowerCase() === link.host.toLowerCase();
 }
