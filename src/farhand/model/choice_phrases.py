@@ -144,8 +144,8 @@ LABELS: Final[dict[str, FiveLanguages]] = {
     "label_deny": ("Deny", "Ablehnen", "Refuser", "Denegar", "拒绝"),
     "label_do_not_start": ("Do not start", "Nicht starten", "Ne pas démarrer", "No iniciar", "不启动"),
     "label_edit_asking": (
-        "Go ahead, ask before edits",
-        "Los, vor Änderungen fragen",
+        "Go ahead, ask before each edit",
+        "Los, vor jeder Änderung fragen",
         "Vas-y, demande avant de modifier",
         "Adelante, pregunta antes de editar",
         "开始，编辑前先询问",

@@ -31,7 +31,7 @@ export const PHRASE_TEXTS = {
   label_always_reject_named: ["Always reject (“{name}”)", "Immer ablehnen („{name}“)", "Toujours refuser (« {name} »)", "Rechazar siempre («{name}»)", "始终拒绝（“{name}”）"],
   label_deny: ["Deny", "Ablehnen", "Refuser", "Denegar", "拒绝"],
   label_do_not_start: ["Do not start", "Nicht starten", "Ne pas démarrer", "No iniciar", "不启动"],
-  label_edit_asking: ["Go ahead, ask before edits", "Los, vor Änderungen fragen", "Vas-y, demande avant de modifier", "Adelante, pregunta antes de editar", "开始，编辑前先询问"],
+  label_edit_asking: ["Go ahead, ask before each edit", "Los, vor jeder Änderung fragen", "Vas-y, demande avant de modifier", "Adelante, pregunta antes de editar", "开始，编辑前先询问"],
   label_edit_freely: ["Go ahead, edit freely", "Los, frei bearbeiten", "Vas-y, modifie librement", "Adelante, edita libremente", "开始，可自由编辑"],
   label_keep_planning: ["Keep planning", "Weiter planen", "Continuer à planifier", "Seguir planeando", "继续规划"],
   label_no_answer: ["Do not answer", "Nicht antworten", "Ne pas répondre", "No responder", "不回答"],
