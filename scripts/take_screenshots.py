@@ -32,9 +32,9 @@ SIZES: dict[str, ViewportSize] = {
     "small": {"width": 360, "height": 740},
 }
 USUAL_SIZES = ("phone", "desk")
-# The microphone beeps, and nobody is asked for leave to hear it.
 # How long a busy machine may take for one step.
 SAFETY_SECONDS = 240
+# The microphone beeps, and nobody is asked for leave to hear it.
 ARGUMENTS = ["--no-sandbox", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
 AXE_RUN = """async () => {
   const found = await axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]});
