@@ -228,6 +228,10 @@ class ClaudeCli:
         if self.state.prompt.startswith(COMMAND_PROMPT):
             # The panel of a command: it is read off the screen and closed.
             return []
+        if self.keyboard.is_typing:
+            # It may be the panel of a command that is not known to be taken yet.
+            self._queue.after(DIALOG_SECONDS, Timeout(what))
+            return []
         try:
             # A panel that was just closed is still in the status for a moment: the box is back on the screen.
             waiting = what != "dialog" or self._status.status == "waiting"

@@ -52,6 +52,11 @@ class Keyboard:
         # What was submitted last: a CLI may put it back into its box when its turn is stopped early.
         self._submitted = ""
 
+    @property
+    def is_typing(self) -> bool:
+        """Whether something is being typed or pressed at this moment."""
+        return self._busy.locked()
+
     async def submit(self, text: str, seen: anyio.Event | None = None, handed_over: OwnTexts = tuple) -> Outcome:
         """Pastes a message and sends it; types a slash command. `seen` is set when the agent has read it.
 
@@ -94,9 +99,10 @@ class Keyboard:
                 await self._tmux.press(self._pane, "Escape")
 
     async def command_output(self, screen: str, lines: int = 30) -> Said:
-        """What a command of the CLI's own shows; a panel that it opened is closed again."""
+        """What a command of the CLI's own shows; a panel that it opened is closed again, and seen to be."""
         if self._options.read_box(screen) is None:
             await self.escape()
+            await self.shows(lambda seen: self._options.read_box(seen) is not None, REACTION_SECONDS)
         return Said(text=f"{last_words(screen, lines)}\n\n(read off the screen)")
 
     async def screen(self) -> str:
