@@ -37,8 +37,8 @@ async def test_what_was_said_at_the_terminal_stands_before_its_answer(telegram: 
 
 
 async def test_what_programs_say_and_what_was_said_here_is_not_shown_again(telegram: TelegramHouse) -> None:
-    await say(telegram, "from a pipe", "pipe", "")
-    await telegram.manager.reads("answer to from a pipe")
+    await say(telegram, "from a program", "http", "")
+    await telegram.manager.reads("answer to from a program")
     await telegram.manager.says("from here")
     await telegram.manager.reads("answer to from here")
     chat = await telegram.manager.sees(bool)

@@ -94,7 +94,7 @@ def test_a_change_is_asked_for(project: Path, home: Path, fake: FakeGemini, choi
         talk.say(prompt="p1", text="make a file")
         ask = talk.hear("ask")
         assert (ask["ask_id"], ask["about"], ask["question"]) == ("p1/1", "permission", "Write new.txt")
-        assert [each["id"] for each in ask["choices"] if each["allows"]] == ["allow"]
+        assert [each["id"] for each in ask["choices"] if each.get("allows", True)] == ["allow"]
         talk.say(answer=ask["ask_id"], choice=choice)
         assert talk.hear("ended")["how"] == "completed"
     assert (project / "new.txt").exists() is written
