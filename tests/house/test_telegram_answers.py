@@ -31,6 +31,10 @@ async def telegram(tmp_path: Path, bot: FakeBot) -> AsyncIterator[TelegramHouse]
 async def asked(telegram: TelegramHouse, worker: str = "ann", ask: str = "a-1") -> ShownMessage:
     """A worker that was hired and asks something."""
     await telegram.house.hire(worker)
+    return await asks(telegram, worker, ask)
+
+
+async def asks(telegram: TelegramHouse, worker: str = "ann", ask: str = "a-1") -> ShownMessage:
     telegram.agent.plays(AskRaised(ask=ask, question=f"Run {ask}?", choices=CHOICES))
     await telegram.manager.says(f"@{worker} clean up")
     return await telegram.manager.reads(f"Run {ask}?")
@@ -161,5 +165,32 @@ async def test_a_choice_that_is_made_by_words_takes_them(telegram: TelegramHouse
     assert back.labels == ("Answer with this", "Say it after")
     await telegram.manager.taps(back, "Answer with this")
     settled = await telegram.house.fact(AskSettled)
-    assert settled.choice == "x"
-    assert "juice" in settled.note
+    assert "“juice” is none of its choices" in back.text
+    assert (settled.choice, settled.note) == ("x", "juice")
+
+
+async def test_a_reply_to_what_the_worker_said_answers_its_question(telegram: TelegramHouse) -> None:
+    await telegram.house.hire()
+    await telegram.manager.says("hello")
+    said = await telegram.manager.reads("answer to hello")
+    await asks(telegram)
+    await telegram.manager.says("yes", reply_to=said.message_id)
+    settled = await telegram.house.fact(AskSettled)
+    assert (settled.choice, settled.note) == ("once", "")
+
+
+async def test_a_reply_that_denies_gives_its_own_words(telegram: TelegramHouse) -> None:
+    question = await asked(telegram)
+    await telegram.manager.says("what for?", reply_to=question.message_id)
+    await telegram.manager.taps(await telegram.manager.reads("ann waits for your answer above."), "Deny with this")
+    settled = await telegram.house.fact(AskSettled)
+    assert (settled.choice, settled.note) == ("no", "what for?")
+
+
+async def test_a_reply_that_is_said_after_keeps_its_context(telegram: TelegramHouse) -> None:
+    question = await asked(telegram)
+    await telegram.manager.says(THEN, reply_to=question.message_id)
+    await telegram.manager.taps(await telegram.manager.reads(f"“{THEN}”"), "Say it after")
+    await telegram.manager.taps(question, "Deny")
+    await telegram.agent.links["ann"].say(TurnEnded(how=HowEnded.COMPLETED))
+    await telegram.manager.reads(f"answer to Manager reply:\n{THEN}")

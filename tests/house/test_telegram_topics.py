@@ -116,6 +116,18 @@ async def test_a_question_is_asked_and_answered_in_the_topic(telegram: TelegramH
     await read(bot, "→ Yes")
 
 
+async def test_a_reply_in_the_topic_answers_the_question_with_its_own_words(telegram: TelegramHouse) -> None:
+    bot, manager = telegram.bot, telegram.manager
+    await telegram.house.hire("ann")
+    await manager.says("@ann hello", chat_id=GROUP)
+    said = await read(bot, "answer to hello")
+    telegram.agent.plays(AskRaised(ask="a", question="Run it?", choices=YES_NO))
+    await manager.says("@ann clean up", chat_id=GROUP)
+    await read(bot, "ann asks: Run it?")
+    await manager.says("yes", chat_id=GROUP, thread=await topic(bot, "ann"), reply_to=said.message_id)
+    await read(bot, "→ Yes")
+
+
 async def test_a_private_chat_with_topics_has_them_too(tmp_path: Path, bot: FakeBot) -> None:
     await bot.private_topics()
     async with telegram_house(tmp_path, bot) as telegram:

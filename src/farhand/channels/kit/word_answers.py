@@ -26,12 +26,15 @@ FORGOTTEN = "I no longer know what that was. Send it again, please."
 
 
 class HeldText(Word):
-    """A text that waits for a decision: who and which question it met, and what it would say to the worker."""
+    """A text that waits for a decision: who and which question it met, and what it would say to the worker.
+
+    `given` is what would answer the question, where a reply's context makes that another text."""
 
     worker: str
     ask: str
     message: str
     text: str
+    given: str = ""
 
 
 class WordAnswers:
@@ -52,7 +55,7 @@ class WordAnswers:
             return await self._take_reply(message, wish, present.ask(asked), sender)
         if _is_known(message.id, present):
             return None
-        given = message.text if message.quoted and not wish.worker else _words_of(message, wish)
+        given = _words_of(message, wish)
         worker = present.workers.get(wish.worker or present.focus)
         waiting = open_asks_of(worker) if worker else []
         if worker is None or not waiting:
@@ -96,7 +99,7 @@ class WordAnswers:
             case OutOfRange() as read:
                 return read.text
             case None:
-                await self._chat.show(asked_back(message, ask, wish.text), message.chat)
+                await self._chat.show(asked_back(message, ask, wish.text, given), message.chat)
                 return ""
 
     async def _send(self, message: ChatMessage, ask: Ask, read: Answered | None, sender: Sender) -> str | None:
@@ -119,15 +122,16 @@ class WordAnswers:
         else:
             choice = denial(ask) if what == DENY else _free_choice(ask)
             said = await self._bot.obey(
-                commands.Answer(id=f"{held.message}:{what}", ask=ask.id, choice=choice, note=held.text), sender
+                commands.Answer(id=f"{held.message}:{what}", ask=ask.id, choice=choice, note=held.given or held.text),
+                sender,
             )
         await self._chat.show(removal(slot), tap.chat)
         return said
 
 
 def _words_of(message: ChatMessage, wish: Tell) -> str:
-    """What was said, without the name of whom it is said to."""
-    return wish.text if wish.worker else message.text
+    """What was said, without the name of whom it is said to, and without what a reply quotes."""
+    return wish.text if wish.worker and message.quoted is None else message.text
 
 
 def _is_known(message: str, present: Present) -> bool:
@@ -145,9 +149,9 @@ def _free_choice(ask: Ask) -> str:
     return next((choice.id for choice in ask.choices if choice.allows and choice.words), "")
 
 
-def asked_back(message: ChatMessage, ask: Ask, text: str) -> Card:
+def asked_back(message: ChatMessage, ask: Ask, text: str, given: str) -> Card:
     """Asks what shall become of a text that is no answer; its slot keeps the text."""
-    held = HeldText(worker=ask.worker, ask=ask.id, message=message.id, text=text)
+    held = HeldText(worker=ask.worker, ask=ask.id, message=message.id, text=text, given=given if given != text else "")
     slot = f"{HELD}{msgspec.json.encode(held).decode()}"
     after = Button(label="Say it after", tap=HeldTap(what=AFTER))
     buttons = [after]
@@ -160,7 +164,7 @@ def asked_back(message: ChatMessage, ask: Ask, text: str) -> Card:
         slot=slot,
         worker=ask.worker,
         topic=ask.worker,
-        head=f"{ask.worker} waits for your answer above. “{shortened(text, 80)}” is none of its choices.",
+        head=f"{ask.worker} waits for your answer above. “{shortened(given, 80)}” is none of its choices.",
         buttons=(tuple(buttons),),
         answers_reference=message.reference,
         silent=True,
