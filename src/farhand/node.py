@@ -42,6 +42,7 @@ def worker_status(worker: Worker, now: float) -> dict[str, Any]:
     return {
         "name": worker.name,
         "backend": worker.backend,
+        "mode": worker.mode,
         "state": worker.state_at(now),
         "queued": len(worker.queue),
         "queued_since": min((message.at for message in worker.queue), default=None),

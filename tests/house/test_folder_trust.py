@@ -7,12 +7,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.house.telegram_house import telegram_house
 
+from farhand.cli.hire import hire
+from farhand.cli.say import wait_for
 from farhand.drivers.wires.folders.check import FolderCheck
 from farhand.drivers.wires.folders.find import FolderReads
-from farhand.model.facts import AskRaised, AskSettled, CameOnline, Ended, WentOffline
+from farhand.model.commands import Hire, Say
+from farhand.model.facts import AskRaised, AskSettled, CameOnline, Ended, Queued, WentOffline
 from farhand.model.present import Worker
 from farhand.model.words import AskKind, HowSettled
 from farhand.testing.clock import ManualClock
@@ -79,6 +83,23 @@ async def test_what_was_found_is_shown_whole_and_a_yes_starts_the_agent(tmp_path
         await house.fact(CameOnline)
         assert agent.starts
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
+
+
+async def test_the_command_line_tells_the_question_of_a_hiring_and_of_a_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configures(tmp_path, "make")
+    async with house_in(tmp_path) as (house, _), anyio.create_task_group() as tasks:
+        assert await hire(house.hub, Hire(id="h", worker="ann", backend="scripted", directory=str(tmp_path))) == 0
+        ask = await house.fact(AskRaised)
+        answer = f"Answer it with: farhand answer {ask.ask} trust or "
+        told = capsys.readouterr().out
+        assert f"\nann is hired (scripted, mode default, in {tmp_path}); before its agent starts," in told
+        assert answer in told
+        tasks.start_soon(wait_for, house.hub, Say(id="s", worker="ann", text="hello"))
+        await house.fact(Queued)
+        await house.answer(ask.ask, "trust")
+    assert answer in capsys.readouterr().err
 
 
 async def test_a_no_starts_nothing_and_a_relaunch_asks_again(tmp_path: Path) -> None:

@@ -224,7 +224,9 @@ def test_an_agent_at_the_desk_is_attached_as_a_worker(lived_in: Home) -> None:
     project.mkdir()
     attach = ("bridge", "attach", "--node", "test", "--project", str(project))
     told = lived_in.farhand(*attach)
-    assert (told.returncode, told.stdout.splitlines()[-1]) == (0, "my-shop is hired."), told.stderr
+    assert (told.returncode, told.stdout.splitlines()[-1]) == (0, f"my-shop is hired (bridge, in {project})."), (
+        told.stderr
+    )
     assert "BeforeAgent" in (project / ".gemini/settings.json").read_text()
     again = lived_in.farhand(*attach)
     assert again.returncode == 1

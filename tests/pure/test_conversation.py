@@ -6,15 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from farhand.channels.kit import texts
 from farhand.cli import line_editor as editing
 from farhand.cli.conversation import AskedBack, decided, read_line
-from farhand.cli.conversation_lines import ask_lines, event_line, prompt, said_line, settled_line, team_lines
+from farhand.cli.conversation_lines import ask_lines, done_line, event_line, prompt, said_line, settled_line, team_lines
 from farhand.cli.line_editor import LineEditor
-from farhand.model import facts
+from farhand.model import commands, facts
+from farhand.model.attention import AttentionSettings
 from farhand.model.commands import Answer, End, Focus, Hire, Interrupt, Relaunch, Tune
 from farhand.model.facts import Event, Fact
 from farhand.model.present import Present
 from farhand.model.present_fold import fold
+from farhand.model.start_problems import of_turn
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
 from farhand.model.words import Choice, HowEnded, HowSettled, Mode, Sender, replace
 
@@ -133,12 +136,26 @@ def test_the_team_is_told_with_focus_state_and_reason() -> None:
         (facts.ToolEnded(call="c", ok=False), "  ✗ failed"),
         (facts.TurnEnded(how=HowEnded.COMPLETED), ""),
         (facts.TurnEnded(how=HowEnded.FAILED, error="It broke."), "ann: ✗ failed: It broke."),
+        (
+            facts.TurnEnded(how=HowEnded.FAILED, error="Invalid API key"),
+            f"ann: ✗ failed: Invalid API key\n{of_turn('Invalid API key')}",
+        ),
         (facts.WentOffline(why="The agent ended."), "ann is offline: The agent ended."),
+        (facts.Interrupted(), ""),
+        (facts.Interrupted(problem="It does not listen."), "ann could not be stopped: It does not listen."),
+        (facts.AnswerDelivered(ask="a"), ""),
+        (facts.AnswerDelivered(ask="a", problem="It ended."), "ann did not get your answer: It ended."),
+        (facts.Noted(text="Mind the gap."), "ann: Mind the gap."),
         (facts.Queued(message="m", text="hi", by=ME), ""),
     ],
 )
 def test_what_happened_is_one_line(fact: Fact, line: str) -> None:
     assert event_line(Event(seq=1, at=0.0, worker="ann", fact=fact)) == line
+
+
+def test_quiet_hours_are_confirmed_as_a_chat_confirms_them() -> None:
+    command = commands.SetAttention(id="1", settings=AttentionSettings())
+    assert done_line(command, "") == texts.done(command, "") != ""
 
 
 def test_the_prompt_says_whom_the_next_line_goes_to() -> None:

@@ -127,7 +127,7 @@ def test_what_waits_for_an_answer_is_told_with_its_question_and_id() -> None:
     ann = {
         "name": "ann", "backend": "demo", "state": "waiting", "queued": 2, "queued_since": 10.0, "asks": 1,
         "questions": [{"id": "a1", "question": "Run:\n rm -rf x\u202e?"}], "why_offline": "",
-        "handing_over_since": 5.0, "unknown": False,
+        "handing_over_since": 5.0, "unknown": False, "mode": "yolo", "directory": "/shop\u202e",
     }  # fmt: skip
     bob = {**ann, "name": "bob", "state": "offline", "questions": [], "queued": 0, "why_offline": "It ended."}
     said = {**REPORT.said, "workers": [ann, {**bob, "unknown": True}], "channels": {"telegram": "polling"}}
@@ -135,9 +135,11 @@ def test_what_waits_for_an_answer_is_told_with_its_question_and_id() -> None:
         "  telegram: polling",
         "  team:     2",
         "            - ann (focused, waiting, backend=demo, 2 queued for 2 min)",
+        "              mode yolo, in /shop‹U+202E›",
         "              ? Run: ⏎ rm -rf x‹U+202E›?  (farhand answer a1 <choice>)",
         "              ⚠ a message has been on its way for 2 min",
         "            - bob (offline, backend=demo): It ended.",
+        "              mode yolo, in /shop‹U+202E›",
         "              ⚠ nobody knows whether the last message arrived",
     ]
 

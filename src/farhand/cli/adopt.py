@@ -3,10 +3,9 @@
 import argparse
 from pathlib import Path
 
-from farhand.cli.hire import add_flags, mode_of, options_of
+from farhand.cli.hire import add_flags, hire, mode_of, options_of
 from farhand.cli.node_flag import add_node
-from farhand.cli.options import new_id
-from farhand.cli.simple import send
+from farhand.cli.options import new_id, with_hub
 from farhand.model.commands import Hire
 
 
@@ -36,4 +35,4 @@ def run(arguments: argparse.Namespace) -> int:
         options=options_of(arguments),
         anyway=arguments.anyway,
     )
-    return send(arguments, command, "{worker} goes on with that conversation.")
+    return with_hub(arguments, lambda hub: hire(hub, command))

@@ -18,6 +18,7 @@ from farhand.model.review import is_reviewer
 from farhand.model.slash import Surface, help_names, help_of
 from farhand.model.slash_hire import ANYWAY
 from farhand.model.sprint import SprintPhase
+from farhand.model.start_problems import of_turn
 from farhand.model.visible import visible
 from farhand.model.words import Choice, HowEnded, Sender
 
@@ -45,7 +46,7 @@ def done_line(command: Command, worker: str) -> str:
             return f"{worker} is being stopped."
         case commands.Reword() | commands.Withdraw() | commands.Relaunch() | commands.Retry() | commands.Tune():
             return texts.done(command, worker)
-        case commands.AddTasks() | commands.SkipTask() | commands.Halt():
+        case commands.AddTasks() | commands.SkipTask() | commands.Halt() | commands.SetAttention():
             return texts.done(command, worker)
         case commands.End(hand_back=hand_back):
             return f"{worker} is being {'handed back' if hand_back else 'let go'}."
@@ -78,11 +79,13 @@ def event_line(event: Event) -> str:
         case facts.TurnEnded(how=HowEnded.COMPLETED | HowEnded.PARKED):
             return ""
         case facts.TurnEnded(how=how, error=error):
-            return f"{worker}: ✗ {how.value}{': ' + error if error else ''}"
+            helps = of_turn(error) if how is HowEnded.FAILED else ""
+            return f"{worker}: ✗ {how.value}{': ' + error if error else ''}{chr(10) + helps if helps else ''}"
         case facts.Hired(session=session) if session:
             note = f" {fact.note}" if fact.note else ""
             last = f"\nIts last answer:\n{fact.answer}" if fact.answer else ""
-            return f"{worker} goes on with a conversation of {fact.backend} in {fact.directory}.{note}{last}"
+            goes_on = f"{worker} goes on with a conversation of {fact.backend} in {fact.directory}, mode {fact.mode}."
+            return f"{goes_on}{note}{last}"
         case facts.Hired(backend=backend, mode=mode, directory=directory):
             return f"{worker} is hired ({backend}, mode {mode}, in {directory})."
         case facts.Ended(resume=resume) if resume:
@@ -117,8 +120,10 @@ def event_line(event: Event) -> str:
             return review_lines(worker, review)
         case facts.LimitLifted():
             return f"{worker} is tried again: its usage limit should be over."
-        case facts.Noted(text=text) | facts.Responded(text=text):
+        case facts.Responded(text=text):
             return f"{worker}: {text}"
+        case facts.Interrupted() | facts.AnswerDelivered() | facts.Noted():
+            return notice(event)
         case _:
             return ""
 

@@ -8,13 +8,15 @@ import anyio
 
 from farhand.cli.node_flag import add_node
 from farhand.cli.options import me, new_id, with_hub
-from farhand.client.door import SocketHub
+from farhand.cli.say import asked
 from farhand.model import bridge
 from farhand.model.commands import Hire
 from farhand.model.errors import AgentNotStarted
-from farhand.model.facts import CameOnline, WentOffline
+from farhand.model.facts import AskRaised, CameOnline, Hired, WentOffline
+from farhand.model.ports import Hub
 from farhand.model.present import AGENT, AGENT_BACKEND, WIRE
 from farhand.model.sandbox import OFF, ON, OPTION
+from farhand.model.visible import for_terminal
 from farhand.model.words import Mode
 
 # An agent that takes longer is not waited for.
@@ -90,23 +92,32 @@ def _backend(arguments: argparse.Namespace) -> str:
     return str(arguments.backend) or (AGENT_BACKEND if arguments.agent else "")
 
 
-async def hire(hub: SocketHub, command: Hire) -> int:
-    """Hires, and waits a moment for the agent: a worker that cannot start is told at once."""
+async def hire(hub: Hub, command: Hire) -> int:
+    """Hires, and waits a moment: that the agent cannot start, or what is asked before it does, is told at once."""
+    before = await hub.look()
     accepted = await hub.send(command, me())
+    worker, how = accepted.worker, ""
     with anyio.move_on_after(START_SECONDS):
-        async for event in hub.watch(after=accepted.seq - 1):
-            if event.worker != accepted.worker:
+        async for event in hub.watch(after=before.seq):
+            if event.worker != worker:
                 continue
             match event.fact:
+                case Hired() as fact:
+                    how = "" if fact.backend == bridge.BACKEND else f", mode {fact.mode}"
+                    how = f" ({fact.backend}{how}, in {for_terminal(fact.directory)})"
                 case WentOffline(why=why):
                     raise AgentNotStarted(
-                        f"{accepted.worker} is hired, but its agent cannot start: {why}",
-                        hints=("farhand doctor", f"farhand relaunch {accepted.worker}"),
+                        f"{worker} is hired, but its agent cannot start: {why}",
+                        hints=("farhand doctor", f"farhand relaunch {worker}"),
                     )
+                case AskRaised() as ask:
+                    sys.stdout.write(f"{worker} is hired{how}; before its agent starts, there is a question.\n")
+                    sys.stdout.write(f"{asked(worker, ask)}\n")
+                    return 0
                 case CameOnline():
-                    sys.stdout.write(f"{accepted.worker} is hired.\n")
+                    sys.stdout.write(f"{worker} is hired{how}.\n")
                     return 0
                 case _:
                     pass
-    sys.stdout.write(f"{accepted.worker} is hired; its agent is still starting.\n")
+    sys.stdout.write(f"{worker} is hired{how}; its agent is still starting.\n")
     return 0

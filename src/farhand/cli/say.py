@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from farhand.cli.conversation_lines import ask_lines
+from farhand.cli.conversation_lines import ask_lines, open_asks
 from farhand.cli.far_hub import add_url, with_any_hub
 from farhand.cli.node_flag import add_node
 from farhand.cli.options import me, new_id
@@ -12,6 +12,7 @@ from farhand.model.errors import BadInput
 from farhand.model.facts import AskRaised, Doubted, Ended, Fact, HandedOver, Said, TurnEnded, Withdrawn
 from farhand.model.names import again
 from farhand.model.ports import Hub
+from farhand.model.present import Ask
 from farhand.model.visible import for_terminal, visible
 from farhand.model.words import HowEnded
 
@@ -54,11 +55,15 @@ async def _say(hub: Hub, command: Say, *, wait: bool) -> int:
 
 async def wait_for(hub: Hub, command: Say) -> int:
     """Sends the message and prints its answer, or why there will be none."""
-    after = (await hub.look()).seq
+    before = await hub.look()
     accepted = await hub.send(command, me())
     said = accepted.message
+    for ask in open_asks(before):
+        if ask.worker == accepted.worker:
+            # The message waits until that is answered.
+            sys.stderr.write(f"\n{asked(ask.worker, ask)}\n")
     turn: str | None = said
-    async for event in hub.watch(after=min(after, accepted.seq - 1)):
+    async for event in hub.watch(after=min(before.seq, accepted.seq - 1)):
         match event.fact:
             case HandedOver(message=message) if message == said:
                 # Put into a running turn, it is answered there.
@@ -73,6 +78,9 @@ async def wait_for(hub: Hub, command: Say) -> int:
                 # A usage limit: the message waits and gets another turn, under its next name.
                 said = turn = again(said)
                 sys.stderr.write(f"\n[{event.worker} has reached its usage limit; the message waits]\n")
+            case AskRaised() as ask if event.worker == accepted.worker and not event.turn:
+                # Before its agent starts, such as whether to trust the folder.
+                sys.stderr.write(f"\n{asked(event.worker, ask)}\n")
             case fact if event.turn == turn and (code := _show(event.worker, fact)) is not None:
                 return code
             case _:
@@ -98,10 +106,11 @@ def _show(worker: str, fact: Fact) -> int | None:
     return None
 
 
-def asked(worker: str, ask: AskRaised) -> str:
+def asked(worker: str, ask: Ask | AskRaised) -> str:
     """The question with all that it is about, and the command that answers it."""
+    identity = ask.id if isinstance(ask, Ask) else ask.ask
     ids = " or ".join(choice.id for choice in ask.choices)
-    return f"{ask_lines(worker, ask)}\n  Answer it with: {visible(f'farhand answer {ask.ask}')} {visible(ids)}"
+    return f"{ask_lines(worker, ask)}\n  Answer it with: {visible(f'farhand answer {identity}')} {visible(ids)}"
 
 
 def _no_answer(why: str) -> int:

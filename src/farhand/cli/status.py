@@ -203,6 +203,8 @@ def worker_lines(worker: Mapping[str, Any], focus: str, now: float) -> list[str]
         notes.append(f"{worker['queued']} queued" + (f" for {_ago(now - since)}" if since else ""))
     text = f"            - {worker['name']} ({', '.join(notes)})"
     lines = [f"{text}: {visible(worker['why_offline'])}" if worker["why_offline"] else text]
+    if mode := worker.get("mode"):
+        lines.append(f"              mode {visible(str(mode))}, in {visible(str(worker['directory']))}")
     for ask in worker.get("questions", ()):
         question = on_one_line(visible(str(ask["question"])), LONGEST_QUESTION)
         lines.append(f"              ? {question}  (farhand answer {visible(str(ask['id']))} <choice>)")
