@@ -125,8 +125,8 @@ class Trouble:
 
 
 def buzzed(chat: Sequence[ShownMessage]) -> list[str]:
-    """What of a chat made the phone buzz for ann."""
-    return [one.text for one in chat if one.buzzed and not one.deleted and "ann" in one.text.lower()]
+    """What of a chat made the phone buzz for ann, though it may be gone again."""
+    return [one.text for one in chat if one.buzzed and "ann" in one.text.lower()]
 
 
 @asynccontextmanager

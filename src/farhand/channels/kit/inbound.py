@@ -11,6 +11,7 @@ from farhand.channels.kit.fetching import PendingFiles
 from farhand.channels.kit.hiring import HireButtons
 from farhand.channels.kit.inbox import ChatInbox
 from farhand.channels.kit.outbound import Outbound
+from farhand.channels.kit.patience import FetchPatience
 from farhand.channels.kit.spoken import SpokenMessages
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
 from farhand.channels.kit.tap_data import held_choice, voice_choice
@@ -31,7 +32,6 @@ from farhand.model.words import Sender, replace
 log = get_logger("chat")
 LONGEST_NAME = 64
 # A file that comes within this time keeps its place before what is said after it.
-FETCH_PATIENCE_SECONDS = 3.0
 FORWARDED = "Forwarded message:"
 
 
@@ -65,6 +65,7 @@ class Inbound:
         self._spoken = SpokenMessages(
             surface, outbound.queue, context.voice, self._pending, background, self._take_message
         )
+        self._patience = FetchPatience()
         self._greeted = not greets
         self._team_buttons = team_buttons
 
@@ -103,7 +104,7 @@ class Inbound:
 
     async def _take_message(self, message: ChatMessage) -> None:
         if message.spoken and not message.edits:
-            await self._spoken.hear(message, FETCH_PATIENCE_SECONDS)
+            await self._spoken.hear(message, self._patience)
             return
         if await self._spoken.correct(message):
             return
@@ -158,8 +159,7 @@ class Inbound:
         await anyio.to_thread.run_sync(self._pending.keep, message)
         done = anyio.Event()
         self._background.start("chat file", self._fetch, message, wish, sender, done)
-        with anyio.move_on_after(FETCH_PATIENCE_SECONDS):
-            await done.wait()
+        await self._patience.wait(done)
 
     async def _fetch(self, message: ChatMessage, wish: Tell | None, sender: Sender, done: anyio.Event) -> None:
         try:

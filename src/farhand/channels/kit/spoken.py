@@ -12,6 +12,7 @@ from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.card import Button, Card, VoiceTap, plain_notice, removal
 from farhand.channels.kit.fetching import PendingFiles
 from farhand.channels.kit.hiring import FindsSlots
+from farhand.channels.kit.patience import FetchPatience
 from farhand.channels.kit.sendable_files import LARGEST_BYTES
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
 from farhand.model.errors import BadInput, NotTranscribed, StoreError
@@ -51,7 +52,7 @@ class SpokenMessages:
         self._background = background
         self._take = take
 
-    async def hear(self, message: ChatMessage, patience_seconds: float) -> None:
+    async def hear(self, message: ChatMessage, patience: FetchPatience) -> None:
         """Takes a recording: on the disk when this returns, and mostly heard; one that takes longer is heard beside
         what comes after it."""
         if self._transcriber is None or message.file is None:
@@ -60,8 +61,7 @@ class SpokenMessages:
         await anyio.to_thread.run_sync(self._pending.keep, message)
         done = anyio.Event()
         self._background.start("chat voice", self.hear_now, message, done)
-        with anyio.move_on_after(patience_seconds):
-            await done.wait()
+        await patience.wait(done)
 
     async def hear_now(self, message: ChatMessage, done: anyio.Event) -> None:
         """Hears a recording that is on the disk; a store that refuses leaves it there for the next start."""
