@@ -3,11 +3,14 @@
 import pytest
 
 from farhand.channels.kit.lifecycle import lifecycle_cards
+from farhand.channels.kit.surface import ChatTap
+from farhand.channels.kit.tap_data import tap_data, tap_to_wish
+from farhand.channels.kit.topic_wishes import with_worker
 from farhand.channels.telegram.render import render
 from farhand.core.decide import decide
 from farhand.core.hire_policy import HirePolicy
-from farhand.model import facts
-from farhand.model.commands import Hire, Tune
+from farhand.model import commands, facts
+from farhand.model.commands import Command, Hire, Tune
 from farhand.model.errors import BadInput, CannotDo, NoFolder, UnknownBackend
 from farhand.model.facts import Event
 from farhand.model.grammar import read
@@ -15,7 +18,7 @@ from farhand.model.ports import SessionFound
 from farhand.model.present import Present, Worker
 from farhand.model.present_fold import fold
 from farhand.model.wishes import Wish, Wrong
-from farhand.model.words import Mode, Sender
+from farhand.model.words import Mode, Sender, replace
 
 KINDS = ("claude", "claude/tmux", "claude/headless", "codex", "codex/headless", "codex/tmux", "demo", "demo/headless")
 
@@ -164,9 +167,37 @@ def test_a_hiring_says_its_mode_its_folder_and_how_to_change_them(mode: Mode, sa
     fact = facts.Hired(backend="demo", directory="/srv", mode=mode, by=Sender(via="test"))
     first, second = lifecycle_cards(Event(seq=7, at=0.0, worker="1bob", fact=fact))
     assert (first.head, second.head) == ("1bob is added and assigned. They'll stay on your team.", says)
+    taps = [button.tap for row in second.buttons for button in row]
+    wishes = [tap_to_wish(ChatTap(id="q", chat="7", data=tap_data(tap)), Present()) for tap in taps]
+    others = [one for one in Mode if one not in {mode, Mode.YOLO}]
+    assert wishes == [Tune(id="t:q", worker="1bob", mode=one) for one in others]
     for card in (first, second):
         (parcel,) = render(card, 1, "telegram", "99")
         assert b'"html":""' in parcel.body or b'"html"' not in parcel.body
+
+
+def test_a_button_with_a_mode_that_nobody_knows_changes_nothing() -> None:
+    assert isinstance(tap_to_wish(ChatTap(id="q", chat="7", data="t:god:ann"), Present()), Wrong)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        commands.Interrupt(id="1"),
+        commands.AddTasks(id="1", tasks=("x",)),
+        commands.Halt(id="1", now=True),
+        commands.CancelReview(id="1", review="r"),
+    ],
+)
+def test_a_command_that_names_nobody_means_the_worker_of_the_topic(command: commands.Interrupt | commands.Halt) -> None:
+    assert with_worker(command, "ann") == replace(command, worker="ann")
+    named = replace(command, worker="bob")
+    assert with_worker(named, "ann") == named
+
+
+@pytest.mark.parametrize("command", [Hire(id="1", worker=""), commands.Withdraw(id="1", message="m")])
+def test_a_command_that_is_for_no_focused_worker_stays_as_it_is(command: Command) -> None:
+    assert with_worker(command, "ann") == command
 
 
 def test_a_name_of_an_earlier_version_still_hires_and_is_told_to_nobody() -> None:

@@ -251,13 +251,22 @@ def fingerprint(command: Command) -> str:
     """What a command asks for, whatever it is called and whoever it goes to: by it a repeat is told from another
     command with the same id. Files that came with it may have other names when they are fetched again."""
     plain: Command = replace(command, id="")
-    fields = msgspec.structs.fields(cast("msgspec.Struct", command))
-    if any(one.name == "worker" and one.default == "" for one in fields):
+    if _may_name_nobody(command):
         # Without a name it is the focused worker's, and who that is may have changed.
         plain = replace(plain, worker="")
     if isinstance(plain, Say):
         plain = replace(plain, text="" if plain.attachments else plain.text, attachments=())
     return hashlib.blake2b(msgspec.json.encode(plain), digest_size=16).hexdigest()
+
+
+def names_nobody(command: Command) -> bool:
+    """Whether the command is for whichever worker is focused."""
+    return _may_name_nobody(command) and msgspec.structs.asdict(cast("msgspec.Struct", command))["worker"] == ""
+
+
+def _may_name_nobody(command: Command) -> bool:
+    fields = msgspec.structs.fields(cast("msgspec.Struct", command))
+    return any(one.name == "worker" and one.default == "" for one in fields)
 
 
 class Accepted(Word):

@@ -3,7 +3,7 @@
 from typing import TypeAlias
 
 from farhand.channels.kit.hire_taps import HireTap
-from farhand.model.words import Attachment, MessageId, Word
+from farhand.model.words import Attachment, MessageId, Mode, Word
 
 NOTICE_CHARACTERS = 20_000
 # How the slots begin of what shows a state that passes: it may come late, or not at all.
@@ -69,6 +69,13 @@ class RelaunchTap(Word, tag="relaunch"):
     worker: str
 
 
+class ModeTap(Word, tag="mode"):
+    """The button changes the worker's mode."""
+
+    worker: str
+    mode: Mode
+
+
 class HaltTap(Word, tag="halt"):
     """The button ends the worker's sprint after the turn that runs."""
 
@@ -116,6 +123,7 @@ Tap: TypeAlias = (
     | StopTap
     | RetryTap
     | RelaunchTap
+    | ModeTap
     | HaltTap
     | ReviewTap
     | FocusTap

@@ -10,6 +10,7 @@ from farhand.channels.kit.card import Button, Card, FocusTap, plain_notice
 from farhand.channels.kit.fetching import PendingFiles
 from farhand.channels.kit.hiring import HireButtons
 from farhand.channels.kit.inbox import ChatInbox
+from farhand.channels.kit.lifecycle import mode_buttons
 from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.patience import FetchPatience
 from farhand.channels.kit.spoken import SpokenMessages
@@ -128,7 +129,7 @@ class Inbound:
         if text and not (message.edits and text == texts.REWORDED):
             offers = is_command(message, "hire", alone=True) or _asks_for_team(wish, present)
             card = self._offering(_reply_card(message, text), offers=offers)
-            await self._queue.show(self._with_team(card, wish, present), message.chat)
+            await self._queue.show(_with_modes(self._with_team(card, wish, present), wish, present), message.chat)
 
     def _with_team(self, card: Card, wish: Wish | None, present: Present) -> Card:
         """The card, where it shows the team with a button for each worker, if the surface wants them."""
@@ -201,6 +202,14 @@ class Inbound:
 def _reply_card(message: ChatMessage, text: str) -> Card:
     notice = plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
     return replace(notice, topic=message.topic)
+
+
+def _with_modes(card: Card, wish: Wish | None, present: Present) -> Card:
+    """The card, where it shows how a worker is set with a button for each mode that asks."""
+    if not isinstance(wish, InfoRequest) or wish.about != "mode":
+        return card
+    worker = present.workers.get(wish.of or present.focus)
+    return replace(card, buttons=mode_buttons(worker.name, worker.mode)) if worker else card
 
 
 def _asks_for_team(wish: Wish | None, present: Present) -> bool:

@@ -1,11 +1,11 @@
 """What is said of an agent that was hired, cannot start, went offline or came back: why, and what to do. Pure."""
 
-from farhand.channels.kit.card import Button, Card, RelaunchTap, removal
+from farhand.channels.kit.card import Button, Card, ModeTap, RelaunchTap, removal
 from farhand.channels.kit.texts import hired_how
-from farhand.model import facts
+from farhand.model import bridge, facts
 from farhand.model.facts import Event
 from farhand.model.folder_trust import is_refusal
-from farhand.model.words import Seq, WorkerName
+from farhand.model.words import Mode, Seq, WorkerName
 
 
 def lifecycle_cards(event: Event) -> list[Card]:
@@ -16,7 +16,9 @@ def lifecycle_cards(event: Event) -> list[Card]:
             head = f"{event.worker.capitalize()} is added and assigned. They'll stay on your team."
             # The answer to a command is plain text, whatever the worker is called.
             added = [] if session else [Card(key=slot, slot=slot, head=head, silent=True)]
-            return [*added, Card(key=mode, slot=mode, head=hired_how(event.worker, hired), silent=True)]
+            buttons = () if hired.backend == bridge.BACKEND else mode_buttons(event.worker, hired.mode)
+            how = Card(key=mode, slot=mode, head=hired_how(event.worker, hired), silent=True, buttons=buttons)
+            return [*added, how]
         case facts.WentOffline() as gone:
             return _offline(event, gone)
         case facts.CameOnline(incident=incident) as back:
@@ -45,6 +47,12 @@ def _offline(event: Event, gone: facts.WentOffline) -> list[Card]:
     first = gone.starting and not gone.again
     slots = (hired_slot(event.worker, gone.starting), mode_slot(event.worker, gone.starting)) if first else ()
     return [*map(removal, slots), shown]
+
+
+def mode_buttons(worker: WorkerName, mode: Mode) -> tuple[tuple[Button, ...], ...]:
+    """The other modes; the one that asks for nothing must be typed."""
+    others = (one for one in Mode if one not in {mode, Mode.YOLO})
+    return (tuple(Button(label=f"Mode {one}", tap=ModeTap(worker=worker, mode=one)) for one in others),)
 
 
 def hired_slot(worker: WorkerName, hired: Seq) -> str:

@@ -7,6 +7,7 @@ from farhand.channels.kit.card import (
     FocusTap,
     HaltTap,
     HeldTap,
+    ModeTap,
     PickTap,
     RelaunchTap,
     RetryTap,
@@ -23,13 +24,13 @@ from farhand.channels.kit.surface import ChatTap
 from farhand.model import commands
 from farhand.model.grammar import Wish, Wrong
 from farhand.model.present import Ask, Present
-from farhand.model.words import Word
+from farhand.model.words import Mode, Word
 
 DATA_BYTES = 64
 MASK_CHARACTERS = 32
 ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
 RETRY, ADOPT, ADOPT_ANYWAY, HELD, RELAUNCH, HALT, REVIEW = "r", "h", "H", "k", "l", "q", "v"
-VOICE, FOCUS = "y", "u"
+VOICE, FOCUS, MODE = "y", "u", "t"
 NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
@@ -65,6 +66,8 @@ def tap_data(tap: Tap) -> str:
             )
         case RelaunchTap(worker=worker):
             return f"{RELAUNCH}:{worker}"
+        case ModeTap(worker=worker, mode=mode):
+            return f"{MODE}:{mode}:{worker}"
         case HaltTap(worker=worker):
             return f"{HALT}:{worker}"
         case ReviewTap(what=what, review=review):
@@ -140,6 +143,8 @@ def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceW
         return commands.Focus(id=identity, worker=rest)
     if kind == RELAUNCH:
         return commands.Relaunch(id=identity, worker=rest)
+    if kind == MODE:
+        return _mode(identity, rest)
     if kind in {ADOPT, ADOPT_ANYWAY}:
         backend, _, session = rest.partition(":")
         anyway = kind == ADOPT_ANYWAY
@@ -176,6 +181,12 @@ def answer(identity: str, ask: Ask, chosen: tuple[int, ...], note: str = "") -> 
     """The answer with the choices at these places."""
     made = ",".join(ask.choices[place].id for place in chosen if place < len(ask.choices))
     return commands.Answer(id=identity, ask=ask.id, choice=made, note=note)
+
+
+def _mode(identity: str, rest: str) -> Wish:
+    word, _, worker = rest.partition(":")
+    mode = next((one for one in Mode if one == word), None)
+    return commands.Tune(id=identity, worker=worker, mode=mode) if mode else Wrong(id=identity, why=NOT_MINE)
 
 
 def _review(identity: str, rest: str, present: Present) -> Wish:

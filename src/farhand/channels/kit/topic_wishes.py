@@ -3,7 +3,7 @@
 from farhand.model import commands
 from farhand.model.slash import Surface
 from farhand.model.slash_argument import split_first
-from farhand.model.wishes import InfoRequest, Tell, Wish
+from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Wish, Wrong
 from farhand.model.words import replace
 
 # The questions that can be about one worker.
@@ -27,13 +27,7 @@ def with_worker(wish: Wish, worker: str) -> Wish:
             return replace(wish, worker=worker)
         case InfoRequest(about=about, of="") if about in ABOUT_WORKER:
             return replace(wish, of=worker)
-        case commands.Interrupt(worker="") | commands.Relaunch(worker="") | commands.Retry(worker=""):
-            return replace(wish, worker=worker)
-        case commands.Tune(worker="") | commands.Sprint(worker="") | commands.AddTasks(worker=""):
-            return replace(wish, worker=worker)
-        case commands.SkipTask(worker="") | commands.Halt(worker="") | commands.Review(worker=""):
-            return replace(wish, worker=worker)
-        case commands.SendFindings(worker="") | commands.CancelReview(worker=""):
-            return replace(wish, worker=worker)
-        case _:
+        case InfoRequest() | DeviceWish() | Listing() | Quit() | Tell() | Wrong():
             return wish
+        case command:
+            return replace(command, worker=worker) if commands.names_nobody(command) else command
