@@ -4,6 +4,7 @@ import argparse
 import sys
 import time
 
+from farhand.channels.kit.device_texts import ago
 from farhand.cli.node_flag import add_node
 from farhand.cli.options import with_hub
 from farhand.client.door import SocketHub
@@ -43,13 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _listed(devices: list[Device]) -> str:
     now = time.time()
     return "".join(
-        f"{one.id}  {one.name}{'  (may only look)' if one.read_only else ''}  last seen {_ago(now - one.last_seen)}\n"
+        f"{one.id}  {one.name}{'  (may only look)' if one.read_only else ''}  last seen {ago(now - one.last_seen)}\n"
         for one in devices
     )
-
-
-def _ago(seconds: float) -> str:
-    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= length:
-            return f"{int(seconds // length)} {unit} ago"
-    return "just now"

@@ -78,9 +78,9 @@ async def wait_for(hub: Hub, command: Say) -> int:
                 # A usage limit: the message waits and gets another turn, under its next name.
                 said = turn = again(said)
                 sys.stderr.write(f"\n[{event.worker} has reached its usage limit; the message waits]\n")
-            case AskRaised() as ask if event.worker == accepted.worker and not event.turn:
+            case AskRaised() as raised if event.worker == accepted.worker and not event.turn:
                 # Before its agent starts, such as whether to trust the folder.
-                sys.stderr.write(f"\n{asked(event.worker, ask)}\n")
+                sys.stderr.write(f"\n{asked(event.worker, raised)}\n")
             case fact if event.turn == turn and (code := _show(event.worker, fact)) is not None:
                 return code
             case _:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from farhand.model.devices import Device, DeviceRegistry
 from farhand.model.errors import NotAllowed
-from farhand.model.http_guard import has_bearer, is_same_site
+from farhand.model.http_guard import bearer, has_bearer, is_same_site
 from farhand.server.local_cookies import LocalCookies
 
 # A cookie that only this very host may set and read, over TLS alone; and the one for a node on this machine.
@@ -38,7 +38,7 @@ class Callers:
         """Who calls; NotAllowed for a stranger, and for a read-only device that wants to change something."""
         if has_bearer(request.headers, self._key):
             return Caller()
-        device = await self.devices.recognise(_bearer(request)) or await self._by_cookie(request)
+        device = await self.devices.recognise(bearer(request.headers)) or await self._by_cookie(request)
         if device is None:
             raise NotAllowed("This needs the node's key or a paired device: `Authorization: Bearer <key>`.")
         if writes and device.read_only:
@@ -75,11 +75,6 @@ class Callers:
             httponly=True,
             samesite="strict",
         )
-
-
-def _bearer(request: HTTPConnection) -> str:
-    given = request.headers.get("authorization", "")
-    return given.removeprefix("Bearer ") if given.startswith("Bearer ") else ""
 
 
 async def until_revoked(devices: DeviceRegistry, caller: Caller, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:

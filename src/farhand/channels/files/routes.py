@@ -17,6 +17,7 @@ from farhand.model.channel_ports import ChannelContext
 from farhand.model.commands import Respond
 from farhand.model.compat import PLAIN_SOURCES
 from farhand.model.errors import BadInput, Refused
+from farhand.model.http_guard import bearer
 from farhand.model.names import normalize
 from farhand.model.present import Present, Worker
 from farhand.model.words import Sender
@@ -154,8 +155,7 @@ def via(request: Request) -> str:
 
 def hiring(request: Request) -> str:
     """The hiring whose key the request had; empty for a caller that needs none."""
-    given = request.headers.get("authorization", "").removeprefix("Bearer ")
-    return given.rpartition(".")[0] if speaking(request) else ""
+    return bearer(request.headers).rpartition(".")[0] if speaking(request) else ""
 
 
 def _read(body: bytes, kind: Any) -> Any:
