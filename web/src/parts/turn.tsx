@@ -8,7 +8,7 @@ import { headline, labelOf } from "./ask-words";
 import { Attachments } from "./attachments";
 import { CopyButton } from "./copy-button";
 import { DiffLines } from "./diff/diff-lines";
-import { parseDiff } from "./diff/parse";
+import { wholeDiff } from "./diff/parse";
 import { Fold } from "./fold";
 import { Icon } from "./icon";
 import { Markdown } from "./markdown/markdown";
@@ -76,7 +76,7 @@ function Thought({ text, live }: { text: string; live: boolean }) {
 }
 
 function Tool({ tool, live }: { tool: ToolCall; live: boolean }) {
-  const diff = parseDiff(tool.detail);
+  const diff = wholeDiff(tool.detail);
   const added = diff.reduce((sum, file) => sum + file.added, 0);
   const removed = diff.reduce((sum, file) => sum + file.removed, 0);
   const title = tool.title.startsWith(tool.tool) ? tool.title : `${tool.tool} ${tool.title}`;
