@@ -424,6 +424,21 @@ export interface PanePiece {
   readonly reset: boolean;
 }
 
+/** Who looks at a terminal. */
+export interface PaneWatcher {
+  piece(piece: PanePiece): void;
+  /** What it writes comes in, for the first time or again. */
+  live(): void;
+  /** It is not to be had right now, in the node's words; without any where the node is not reached. It is tried again. */
+  lost(why: string): void;
+}
+
+export interface PaneWatch {
+  /** Tries at once. */
+  again(): void;
+  stop(): void;
+}
+
 /** A text, then keys by tmux's names for them; a paste is one, whatever is in it. */
 export interface PaneInput {
   readonly text?: string;
@@ -557,8 +572,8 @@ export interface Actions {
   /** What is in a folder of the worker's; the path is from its own folder on. */
   folder(worker: string, path: string): Promise<FolderListing>;
   fileText(worker: string, path: string): Promise<FileText>;
-  /** Watches the worker's own terminal until the returned function is called; `end` says why it is over, if it is known. */
-  watchPane(worker: string, piece: (piece: PanePiece) => void, end: (why: string) => void): () => void;
+  /** Watches the worker's own terminal until it is stopped, over cuts and restarts of the node. */
+  watchPane(worker: string, watcher: PaneWatcher): PaneWatch;
   /** Types into the worker's terminal. */
   type(worker: string, input: PaneInput): Promise<Outcome>;
   search(query: string, worker?: string): Promise<readonly Found[]>;
