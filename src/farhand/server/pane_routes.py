@@ -28,7 +28,8 @@ _inputs = msgspec.json.Decoder(PaneInput)
 
 
 def pane_routes(hub: Hub, callers: Callers, panes_by_kind: Mapping[str, Panes], clock: Clock) -> list[BaseRoute]:
-    """`GET` and `POST /api/workers/{worker}/pane`, for some tunnels hold a GET stream back until it ends, and `POST /api/workers/{worker}/keys` for devices that may write."""
+    """`/api/workers/{worker}/pane`, by GET and by POST, for some tunnels hold a GET stream back; and
+    `POST /api/workers/{worker}/keys` for devices that may write."""
 
     async def find(request: Request) -> tuple[Worker, Panes]:
         name, team = request.path_params["worker"], (await hub.look()).workers

@@ -504,6 +504,8 @@ export interface Settings {
   readonly voice: "auto" | "browser" | "node";
   /** The tour was seen. */
   readonly toured: boolean;
+  /** This device may be reached while the app is closed, where its browser permits it; false once that was switched off. */
+  readonly push: boolean;
 }
 
 /** Whether this device can be reached while the app is closed, whether it is, and what went wrong last. */

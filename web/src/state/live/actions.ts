@@ -100,7 +100,10 @@ export class LiveActions implements Actions {
     for (const { worker, rows } of this.app.conversations.all()) {
       const row = rows.peek().find((one) => one.key === key);
       if (row?.kind === "message") {
-        void this.app.parcels.add(this.parcel(worker, { type: "say", id: ulid(), worker, text: row.text }, []));
+        // What went with it is on the node already.
+        const attached = row.attachments.length > 0 ? { attachments: row.attachments } : {};
+        const command: Queued = { type: "say", id: ulid(), worker, text: row.text, ...attached };
+        void this.app.parcels.add(this.parcel(worker, command, []));
       }
     }
   };

@@ -100,7 +100,10 @@ export class LiveApp implements App {
   constructor(kept: Kept, around: Surroundings) {
     this.around = around;
     this.api = new NodeApi(around.fetch);
-    this.push = new DevicePush(this.api, () => language.peek());
+    this.push = new DevicePush(this.api, () => language.peek(), {
+      get: () => this.settings.peek().push,
+      set: (push) => this.actions.set({ push }),
+    });
     this.view = new ConnectionView(around.timers);
     this.connection = this.view.state;
     this.settings.value = readSettings(kept.settings);
