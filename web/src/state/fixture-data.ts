@@ -82,6 +82,7 @@ function worker(name: string, backend: string, at: number, more: Partial<Worker>
     effort: "",
     session: "9f2c",
     state: "available",
+    failed: false,
     workingSince: null,
     doing: "",
     whyOffline: "",

@@ -76,6 +76,8 @@ export interface Worker {
   readonly effort: string;
   readonly session: string;
   readonly state: WorkerState;
+  /** Its last turn failed, or nobody knows what became of it. */
+  readonly failed: boolean;
   /** When the running turn began; null when none runs. */
   readonly workingSince: number | null;
   /** What the running turn does right now: the title of its tool; empty when it writes or thinks. */
@@ -200,6 +202,7 @@ export interface ReviewRequest {
   readonly note: string;
   readonly turn?: string;
   readonly base?: string;
+  readonly head?: string;
 }
 
 /* --- the conversation */

@@ -3,6 +3,14 @@
 import type { Sentence } from "../texts";
 
 export const REVIEW_TEXTS = {
+  asWorker: [
+    "{backend}, with this worker’s model",
+    "{backend}, mit dem Modell dieses Mitarbeiters",
+    "{backend}, avec le modèle de ce membre",
+    "{backend}, con el modelo de este miembro",
+    "{backend}，使用该成员的模型",
+  ],
+  commitsUpTo: ["up to (HEAD)", "bis (HEAD)", "jusqu’à (HEAD)", "hasta (HEAD)", "直到（HEAD）"],
   gateClosed: ["Gate closed", "Tor zu", "Porte fermée", "Puerta cerrada", "关卡关闭"],
   gateOpen: ["Gate open", "Tor offen", "Porte ouverte", "Puerta abierta", "关卡开放"],
   judgedAs: [
