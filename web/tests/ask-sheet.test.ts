@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { expect, test } from "vitest";
+import { AskCard } from "../src/parts/ask-card";
 import { wholeDiff } from "../src/parts/diff/parse";
 import { AskSheet } from "../src/screens/ask-sheet";
 import { AppProvider } from "../src/state/context";
@@ -118,4 +119,18 @@ test("an ask is never cut: the last of many lines is there", () => {
   const { html, text } = sheet(ask(["--- x", "+++ x", "@@ -0,0 +1,4500 @@", ...lines].join("\n")));
   expect(html).toContain("diff-line added");
   expect(text).toContain("line 4499");
+});
+
+function card(one: OpenAsk): string {
+  const app = { clock: signal(0), actions: {} } as unknown as App;
+  return renderToString(
+    h(AppProvider, { value: app, children: h(AskCard, { ask: one, worker: undefined, place: 0 }) }),
+  );
+}
+
+test("a card says where it would be done, and without that it allows nothing", () => {
+  const whole = ask("git push", "run");
+  expect(card(whole)).toContain("Where: /home/ann");
+  expect(card(whole)).toContain("Allow once");
+  expect(card({ ...whole, where: "" })).not.toContain("Allow once");
 });

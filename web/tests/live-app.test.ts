@@ -315,6 +315,22 @@ test("a message of which nobody knows whether it arrived is sent again with what
   expect(node.commands).toMatchObject([{ type: "say", worker: "ann", text: "what is this?", attachments }]);
 });
 
+test("a worker whose last turn failed says so until the next one is done", async () => {
+  const node = hired();
+  node.answer("a", "one");
+  const { app } = await opened(node);
+  const failed = () => app.team.value?.[0]?.failed;
+  expect(failed()).toBe(false);
+  node.hear({ type: "queued", message: "b", text: "say b", by: ME });
+  node.hear({ type: "turn_started", message: "b" }, "b");
+  node.hear({ type: "turn_ended", how: "failed", error: "no network" }, "b");
+  await settled();
+  expect([app.team.value?.[0]?.state, failed()]).toEqual(["available", true]);
+  node.answer("c", "two");
+  await settled();
+  expect(failed()).toBe(false);
+});
+
 test("messages that wait are put into another order by the names that the node has for them", async () => {
   const node = hired();
   node.hear({ type: "queued", message: "web-d1:one", text: "first", by: ME });

@@ -4,9 +4,10 @@ import { signal } from "@preact/signals";
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { expect, test } from "vitest";
+import { StateWords } from "../src/parts/state-words";
 import { Turn } from "../src/parts/turn";
 import { AppProvider } from "../src/state/context";
-import type { App, TurnRow } from "../src/state/types";
+import type { App, TurnRow, Worker } from "../src/state/types";
 
 function drawn(row: Partial<TurnRow>, directory = "/home/ann"): string {
   const whole = {
@@ -55,4 +56,14 @@ test("a turn that goes on, or of a worker without a folder, has none", () => {
     expect(html).not.toContain("/files/t1");
     expect(html).not.toContain("Review");
   }
+});
+
+test("a worker whose last turn failed does not read as idle", () => {
+  const words = (failed: boolean) => {
+    const worker = { state: "available", failed } as Worker;
+    const app = { clock: signal(0) } as unknown as App;
+    return renderToString(h(AppProvider, { value: app, children: h(StateWords, { worker }) }));
+  };
+  expect(words(true)).toContain("last turn failed");
+  expect(words(false)).toContain("idle");
 });

@@ -182,25 +182,47 @@ function OneWorker({ name, off, change }: OneWorkerProps) {
   return (
     <>
       <SwitchRow text={<Shown text={name} />} on={isOn} change={turn} />
-      <details class="worker-kinds">
-        <summary class="small dim">
-          {t("whatBuzzes")}: {OF_WORKERS.filter(([kind]) => !off.includes(kind)).length}/{OF_WORKERS.length}
-        </summary>
-        {OF_WORKERS.map(([kind, text]) => (
-          <SwitchRow
-            key={kind}
-            text={
-              <>
-                <span class="unseen">{name}: </span>
-                {t(text)}
-              </>
-            }
-            on={!off.includes(kind)}
-            change={(on) => change(without(off, kind, on))}
-          />
-        ))}
-      </details>
+      <Kinds
+        title={t("whatBuzzes")}
+        of={name}
+        kinds={OF_WORKERS}
+        isOn={(kind) => !off.includes(kind)}
+        change={(kind, on) => change(without(off, kind, on))}
+      />
     </>
+  );
+}
+
+interface KindsProps {
+  readonly title: string;
+  /** Whose kinds these are, for whoever hears a switch and does not see it. */
+  readonly of: string;
+  readonly kinds: typeof KINDS;
+  readonly isOn: (kind: AttentionKind) => boolean;
+  readonly change: (kind: AttentionKind, on: boolean) => void;
+}
+
+/** A switch for each kind, folded under how many of them are on. */
+function Kinds({ title, of, kinds, isOn, change }: KindsProps) {
+  return (
+    <details class="kinds">
+      <summary class="small dim">
+        {title}: {kinds.filter(([kind]) => isOn(kind)).length}/{kinds.length}
+      </summary>
+      {kinds.map(([kind, text]) => (
+        <SwitchRow
+          key={kind}
+          text={
+            <>
+              <span class="unseen">{of}: </span>
+              {t(text)}
+            </>
+          }
+          on={isOn(kind)}
+          change={(on) => change(kind, on)}
+        />
+      ))}
+    </details>
   );
 }
 
@@ -231,14 +253,13 @@ function Hours({ settings, set }: { settings: AttentionSettings; set: Change }) 
               </span>
             </span>
           </div>
-          {KINDS.map(([kind, text]) => (
-            <SwitchRow
-              key={kind}
-              text={`${t("alwaysBuzzes")}: ${t(text)}`}
-              on={exceptions.includes(kind)}
-              change={(on) => void set({ exceptions: without(exceptions, kind, !on) })}
-            />
-          ))}
+          <Kinds
+            title={t("alwaysBuzzes")}
+            of={t("alwaysBuzzes")}
+            kinds={KINDS}
+            isOn={(kind) => exceptions.includes(kind)}
+            change={(kind, on) => void set({ exceptions: without(exceptions, kind, !on) })}
+          />
         </>
       ) : null}
     </>

@@ -106,13 +106,13 @@ export function ReviewSheet({ worker, turn }: { worker: Worker; turn: string }) 
         ) : (
           <Loading text={t("loading")} rows={2} />
         )}
-        {others.map(({ name, backend }) => (
+        {others.map(({ name, backend, model }) => (
           <label key={`worker ${name}`} class={`backend ${tint(backend)}`}>
             <input type="checkbox" class="unseen" checked={by.has(name)} onChange={() => pick(name)} />
             <Sign backend={backend} />
             <span class="grow">
               <b>{name}</b>
-              <span class="small dim block">{t("asWorker", { backend: brandOf(backend).name })}</span>
+              <span class="small dim block">{[brandOf(backend).name, model].filter(Boolean).join(" · ")}</span>
             </span>
           </label>
         ))}

@@ -16,11 +16,11 @@ const KEYS: readonly { readonly label: string; readonly key: string }[] = [
   { label: "tab", key: "Tab" },
   { label: "s-tab", key: "BTab" },
   { label: "^C", key: "C-c" },
+  { label: "enter", key: "Enter" },
+  { label: "←", key: "Left" },
   { label: "↑", key: "Up" },
   { label: "↓", key: "Down" },
-  { label: "←", key: "Left" },
   { label: "→", key: "Right" },
-  { label: "enter", key: "Enter" },
 ];
 
 export function TerminalScreen({ worker }: { worker: Worker }) {
