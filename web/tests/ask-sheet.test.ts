@@ -92,6 +92,11 @@ test("several files that one patch changes stay apart: none is read into the oth
   expect(html).not.toContain("diff-line");
 });
 
+test("a diff as OpenCode writes it is one", () => {
+  const text = `Index: /p/x.txt\n${"=".repeat(67)}\n--- /p/x.txt\t\n+++ /p/x.txt\t\n@@ -0,0 +1,1 @@\n+hello\n`;
+  expect(wholeDiff(text).map((file) => [file.path, file.added])).toEqual([["/p/x.txt", 1]]);
+});
+
 test.each([
   ["words before it", `rm -rf /\n${EDIT}`],
   ["words after it", `${EDIT}\nrm -rf /`],
