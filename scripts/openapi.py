@@ -166,7 +166,10 @@ OPERATIONS = (
         (Query("path", "its whole path"),),
         streams="application/octet-stream",
     ),
-    Operation("get", "/api/workers/{worker}/pane", "A worker's terminal, live", {}, streams="text/event-stream"),
+    *(
+        Operation(method, "/api/workers/{worker}/pane", "A worker's terminal, live", {}, streams="text/event-stream")
+        for method in ("get", "post")
+    ),
     Operation("post", "/api/workers/{worker}/keys", "Types into a terminal", {}, takes=ref("PaneInput")),
     Operation("post", "/api/uploads", "Begins an upload", {"upload": ref("UploadState")}, takes=ref("NewUpload")),
     Operation("get", "/api/uploads/{upload}", "How far an upload came", {"upload": ref("UploadState")}),

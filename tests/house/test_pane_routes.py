@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from farhand.devices.registry import Devices
+from farhand.model import stream
 from farhand.model.errors import CannotDo
 from farhand.model.panes import PaneInput, PanePiece, as_piece
 from farhand.model.present import Worker
@@ -19,6 +20,7 @@ from farhand.server import http
 from farhand.server.callers import Callers
 from farhand.server.pane_routes import pane_routes
 from farhand.store.devices import SqliteDevices
+from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House
 
 pytestmark = pytest.mark.anyio
@@ -58,10 +60,12 @@ class ScriptedPanes:
 
 
 @asynccontextmanager
-async def _served(house: House, panes: ScriptedPanes) -> AsyncIterator[tuple[httpx2.AsyncClient, Devices]]:
+async def _served(
+    house: House, panes: ScriptedPanes, clock: ManualClock | None = None
+) -> AsyncIterator[tuple[httpx2.AsyncClient, Devices]]:
     await house.hire("ann")
     devices = Devices(SqliteDevices(house.node.journal._database), house.clock)
-    routes = pane_routes(house.hub, Callers("the-key", devices), {"scripted": panes}, house.clock)
+    routes = pane_routes(house.hub, Callers("the-key", devices), {"scripted": panes}, clock or house.clock)
     listener = http.bind("127.0.0.1", 0)
 
     async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
@@ -103,6 +107,24 @@ async def test_a_terminal_is_watched_and_typed_into_until_its_device_is_revoked(
         with anyio.fail_after(SAFETY_SECONDS):
             while panes.watchers:
                 await anyio.lowlevel.checkpoint()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_terminal_that_writes_nothing_is_still_heard_of_every_20_seconds(house: House, method: str) -> None:
+    # A clock that nobody else sleeps by.
+    panes, clock = ScriptedPanes(), ManualClock()
+    async with _served(house, panes, clock) as (client, _):
+        headers = {"Authorization": "Bearer the-key"}
+        async with client.stream(method, "/api/workers/ann/pane", headers=headers) as answer:
+            assert answer.status_code == 200
+            lines = answer.aiter_lines()
+            assert await _piece(lines) == (b"screen", True)
+            for _ in range(2):
+                await clock.until_asleep(1)
+                clock.advance(stream.HEARTBEAT_SECONDS)
+                with anyio.fail_after(SAFETY_SECONDS):
+                    heard = await anext(line async for line in lines if line.startswith("data: "))
+                assert json.loads(heard.removeprefix("data: ")) == {"now": {"at": clock.now()}}
 
 
 async def test_who_looks_away_is_no_longer_streamed_to(house: House) -> None:

@@ -13,15 +13,12 @@ import pytest
 from starlette.responses import Response
 from tests.house.push_house import DONE, PushHouse, asks, push_house
 
-from farhand.channels.push.notification import is_shown_whole, open_payload
-from farhand.model.attention import AttentionKind, AttentionSettings, LockScreen
-from farhand.model.attention_rules import Buzz, Matter
+from farhand.channels.push.notification import is_shown_whole
+from farhand.model.attention import AttentionSettings, LockScreen
 from farhand.model.commands import SetAttention
 from farhand.model.facts import AskSettled, Said, TurnEnded
-from farhand.model.phrases import phrase
-from farhand.model.push import PushKeys, PushSubscription
 from farhand.model.stream import Looking
-from farhand.model.words import AskKind, Choice, HowEnded, replace
+from farhand.model.words import AskKind, Choice, replace
 from farhand.testing.house import SAFETY_SECONDS
 
 pytestmark = pytest.mark.anyio
@@ -403,31 +400,6 @@ async def test_nothing_is_allowed_from_a_notification_that_does_not_show_it_whol
 )
 def test_what_fits_is_counted_as_a_browser_breaks_lines(body: str, whole: bool) -> None:
     assert is_shown_whole(body) == whole
-
-
-async def test_failures_and_the_persons_language(push: PushHouse) -> None:
-    phone = await push.pair()
-    assert (await phone.post("/api/push", phone.browser.subscription(language="de"))).status_code == 200
-    await push.plays(TurnEnded(how=HowEnded.FAILED, error="no network"))
-    shown = phone.reads((await push.service.receives(1))[0])["notification"]
-    assert (shown["title"], shown["body"], shown["lang"]) == ("ann ist gescheitert", "no network", "de")
-
-
-async def test_a_question_names_its_risks_in_the_persons_language(push: PushHouse) -> None:
-    phone = await push.pair()
-    assert (await phone.post("/api/push", phone.browser.subscription(language="fr"))).status_code == 200
-    await push.plays(asks(risk_phrases=(phrase("risk_network"),)))
-    shown = phone.reads((await push.service.receives(1))[0])["notification"]
-    assert shown["body"] == "Run: make deploy\nDans : /srv/app\n⚠ utilise le réseau"
-
-
-def test_several_matters_are_told_in_the_persons_language() -> None:
-    done = [Matter(key=f"turn:{n}", kind=AttentionKind.FINISHED, at=n, worker="ann", text="done") for n in (1, 2)]
-    buzz = Buzz(place="web-d", matters=(*done, Matter(key="l", kind=AttentionKind.LIMIT, at=3, worker="bob")))
-    keys = PushKeys(p256dh="", auth="")
-    to = PushSubscription(device="d", endpoint="https://x.invalid", keys=keys, origin="https://x", language="de")
-    sent = open_payload(buzz, to, None, badge=0, shows=LockScreen.ALL, sign=lambda *_: "")
-    assert json.loads(sent)["notification"]["body"] == "bob ist am Nutzungslimit\nann ist fertig ×2: done"
 
 
 async def test_the_node_itself_can_buzz(push: PushHouse) -> None:

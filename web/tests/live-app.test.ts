@@ -301,6 +301,36 @@ test("what is said while the node is away is sent once when it is back, and is o
   expect(app.outbox.value).toEqual([]);
 });
 
+test("a message of which nobody knows whether it arrived is sent again with what was attached to it", async () => {
+  const node = hired();
+  const attachments = [{ path: "/uploads/1/cat.png", name: "cat.png", media_type: "image/png" }];
+  node.hear({ type: "queued", message: "m", text: "what is this?", attachments, by: ME });
+  node.hear({ type: "turn_started", message: "m" }, "t");
+  node.hear({ type: "doubted", message: "m", why: "a restart" }, "t");
+  const { app } = await opened(node);
+  const row = app.conversation("ann").rows.value.find((one) => one.kind === "message");
+  expect(row).toMatchObject({ receipt: "unknown", attachments });
+  app.actions.retry(row?.key ?? "");
+  await settled();
+  expect(node.commands).toMatchObject([{ type: "say", worker: "ann", text: "what is this?", attachments }]);
+});
+
+test("a worker whose last turn failed says so until the next one is done", async () => {
+  const node = hired();
+  node.answer("a", "one");
+  const { app } = await opened(node);
+  const failed = () => app.team.value?.[0]?.failed;
+  expect(failed()).toBe(false);
+  node.hear({ type: "queued", message: "b", text: "say b", by: ME });
+  node.hear({ type: "turn_started", message: "b" }, "b");
+  node.hear({ type: "turn_ended", how: "failed", error: "no network" }, "b");
+  await settled();
+  expect([app.team.value?.[0]?.state, failed()]).toEqual(["available", true]);
+  node.answer("c", "two");
+  await settled();
+  expect(failed()).toBe(false);
+});
+
 test("messages that wait are put into another order by the names that the node has for them", async () => {
   const node = hired();
   node.hear({ type: "queued", message: "web-d1:one", text: "first", by: ME });

@@ -1,10 +1,14 @@
 /** What the service worker makes of a push: always something to show, only the app's own pages, and buttons that answer one question. */
 
+import "fake-indexeddb/auto";
 import { expect, test, vi } from "vitest";
+import { LiveApp } from "../src/state/live/app";
+import { PhoneDatabase } from "../src/state/live/database";
 import { DevicePush } from "../src/state/live/push";
 import type { OpenAsk } from "../src/state/types";
-import { NodeApi } from "../src/wire/http";
+import { type Fetch, NodeApi } from "../src/wire/http";
 import { answerOf, ownPage, readPush } from "../src/worker/push";
+import { Clock, settled } from "./clock";
 
 const ORIGIN = "https://team.example";
 const ASK = {
@@ -83,7 +87,10 @@ test("a question that comes while notifications are looked up keeps its own", as
       }),
     },
   });
-  const push = new DevicePush(new NodeApi(async () => new Response("")), () => "en");
+  const push = new DevicePush(new NodeApi(async () => new Response("")), () => "en", {
+    get: () => true,
+    set: () => undefined,
+  });
   const ask = (id: string) => ({ id }) as OpenAsk;
   const asked = [[ask("a1")], [], [ask("a2")]].map((asks) => push.follow(asks));
   await vi.waitFor(() => expect(found).toHaveLength(3));
@@ -94,4 +101,67 @@ test("a question that comes while notifications are looked up keeps its own", as
   vi.unstubAllGlobals();
   expect([...new Set(closed)]).toEqual(["ask:a1"]);
   expect(badges).toEqual([1, 0, 1]);
+});
+
+/** A browser that permits notifications, and whose subscription outlives a restart of the app. */
+function permitting(): { subscribed: () => boolean; fetch: Fetch } {
+  let own: object | null = null;
+  const pushManager = {
+    getSubscription: async () => own,
+    subscribe: async () => {
+      own = {
+        options: { applicationServerKey: new ArrayBuffer(0) },
+        toJSON: () => ({ endpoint: "https://push.example/1" }),
+        unsubscribe: async () => {
+          own = null;
+          return true;
+        },
+      };
+      return own;
+    },
+  };
+  const serviceWorker = { ready: Promise.resolve({ pushManager }), getRegistration: async () => ({ pushManager }) };
+  vi.stubGlobal("isSecureContext", true);
+  vi.stubGlobal("window", { PushManager: {}, Notification: {} });
+  vi.stubGlobal("location", { origin: ORIGIN });
+  vi.stubGlobal("navigator", { serviceWorker });
+  vi.stubGlobal("Notification", { permission: "granted", requestPermission: async () => "granted" });
+  let told = false;
+  const fetch: Fetch = async (_address, options) => {
+    if (options?.method === "POST") told = true;
+    if (options?.method === "DELETE") told = false;
+    return Response.json({ key: "", subscribed: told, problem: "" });
+  };
+  return { subscribed: () => own !== null && told, fetch };
+}
+
+test("what is switched off on this device stays off over starts of the app, and on stays on", async () => {
+  const browser = permitting();
+  const database = await PhoneDatabase.open(crypto.randomUUID());
+  const started = async () => {
+    const app = new LiveApp(await database.read(), {
+      fetch: browser.fetch,
+      connect: null,
+      timers: new Clock(),
+      onFrame: (call) => void setImmediate(call),
+      isVisible: () => true,
+      database,
+    });
+    await app.push.renew();
+    return app;
+  };
+  const first = await started();
+  expect(await first.actions.pushOn()).toEqual({ ok: true });
+  expect(browser.subscribed()).toBe(true);
+  const second = await started();
+  expect((await second.actions.push()).on).toBe(true);
+  expect(await second.actions.pushOff()).toEqual({ ok: true });
+  await settled();
+  const third = await started();
+  expect([browser.subscribed(), (await third.actions.push()).on]).toEqual([false, false]);
+  expect(await third.actions.pushOn()).toEqual({ ok: true });
+  await settled();
+  await started();
+  expect(browser.subscribed()).toBe(true);
+  vi.unstubAllGlobals();
 });

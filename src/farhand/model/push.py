@@ -170,6 +170,10 @@ class ServesPush(Protocol):
         """Whether the device can be reached."""
         ...
 
+    def language(self, device: DeviceId) -> str:
+        """In which language the device is spoken to; empty where it is not reached."""
+        ...
+
     async def test(self, device: DeviceId) -> PushTest:
         """Sends a notification at once, and tells what became of it."""
         ...

@@ -27,7 +27,8 @@ class SubscribeRequest(msgspec.Struct, frozen=True):
     endpoint: str
     keys: PushKeys
     origin: str
-    language: str = "en"
+    # A service worker that renews a subscription by itself knows none.
+    language: str = ""
 
 
 def attention_routes(
@@ -59,8 +60,10 @@ def attention_routes(
     async def subscribe(request: Request) -> Response:
         device, body = await sent(request)
         asked = _read(body, SubscribeRequest)
-        language = asked.language if asked.language in LANGUAGES else LANGUAGES[0]
-        await _served(push).subscribe(
+        served = _served(push)
+        spoken = (asked.language, served.language(device.id), *_spoken(request.headers.get("accept-language", "")))
+        language = next((one for one in spoken if one in LANGUAGES), LANGUAGES[0])
+        await served.subscribe(
             PushSubscription(
                 device=device.id,
                 endpoint=asked.endpoint,
@@ -95,6 +98,11 @@ def attention_routes(
         Route("/api/push/test", test, methods=["POST"]),
         Route("/api/push/answer", answer, methods=["POST"]),
     ]
+
+
+def _spoken(accepted: str) -> list[str]:
+    """The languages of an `Accept-Language`, without their countries; a browser has the best one first."""
+    return [one.partition(";")[0].partition("-")[0].strip().lower() for one in accepted.split(",")]
 
 
 def _device(caller: Caller) -> Device:

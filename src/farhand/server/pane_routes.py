@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from typing import TypeAlias
 
 import msgspec
 from starlette.requests import Request
@@ -21,11 +22,14 @@ log = get_logger("http")
 LONGEST_REQUEST = 64 * 1024
 # Pieces on their way to a watcher; behind them the terminal is shown as it is then.
 MOST_WAITING = 8
+# Pieces and whole frames; an error or nothing at the end.
+Pieces: TypeAlias = "asyncio.Queue[PanePiece | bytes | FarhandError | None]"
 _inputs = msgspec.json.Decoder(PaneInput)
 
 
 def pane_routes(hub: Hub, callers: Callers, panes_by_kind: Mapping[str, Panes], clock: Clock) -> list[BaseRoute]:
-    """`GET /api/workers/{worker}/pane`, and `POST /api/workers/{worker}/keys` for devices that may write."""
+    """`/api/workers/{worker}/pane`, by GET and by POST, for some tunnels hold a GET stream back; and
+    `POST /api/workers/{worker}/keys` for devices that may write."""
 
     async def find(request: Request) -> tuple[Worker, Panes]:
         name, team = request.path_params["worker"], (await hub.look()).workers
@@ -58,25 +62,37 @@ def pane_routes(hub: Hub, callers: Callers, panes_by_kind: Mapping[str, Panes], 
         return Response(status_code=204)
 
     return [
-        Route("/api/workers/{worker}/pane", watch, methods=["GET"]),
+        Route("/api/workers/{worker}/pane", watch, methods=["GET", "POST"]),
         Route("/api/workers/{worker}/keys", type_keys, methods=["POST"]),
     ]
 
 
 async def _frames(panes: Panes, worker: Worker, clock: Clock) -> AsyncIterator[bytes]:
     """The pieces of a terminal. One task watches it; whoever reads these may be another one each time."""
-    pieces: asyncio.Queue[PanePiece | FarhandError | None] = asyncio.Queue(MOST_WAITING)
-    watching = asyncio.ensure_future(_watch(panes, worker, pieces))
+    pieces: Pieces = asyncio.Queue(MOST_WAITING)
+    tasks = [asyncio.ensure_future(_watch(panes, worker, pieces))]
     try:
         while (piece := await pieces.get()) is not None:
             if isinstance(piece, FarhandError):
                 raise piece
-            yield b"data: " + stream.pane_frame(clock.now(), piece) + b"\n\n"
+            frame = stream.pane_frame(clock.now(), piece) if isinstance(piece, PanePiece) else piece
+            yield b"data: " + frame + b"\n\n"
+            if len(tasks) == 1:
+                tasks.append(asyncio.ensure_future(_beat(clock, pieces)))
     finally:
-        watching.cancel()
+        for task in tasks:
+            task.cancel()
 
 
-async def _watch(panes: Panes, worker: Worker, pieces: "asyncio.Queue[PanePiece | FarhandError | None]") -> None:
+async def _beat(clock: Clock, pieces: Pieces) -> None:
+    """Says now and then that the node is there; where something waits to be sent, that says it as well."""
+    while True:
+        await clock.sleep(stream.HEARTBEAT_SECONDS)
+        if pieces.empty():
+            pieces.put_nowait(stream.now_frame(clock.now()))
+
+
+async def _watch(panes: Panes, worker: Worker, pieces: Pieces) -> None:
     problem: FarhandError | None = None
     try:
         async with panes.watched(worker) as written:

@@ -1,5 +1,6 @@
 """A review in the phone app, in a real Chromium on a real node: verdict, findings sent back, grey, again, the gate."""
 
+import json
 import subprocess
 
 from playwright.sync_api import expect
@@ -21,7 +22,7 @@ def test_a_verdict_is_sent_back_goes_grey_and_opens_the_gate(phone: Opens, node:
     (shop / "a.py").write_text("password = 1\n# TODO: later\n")
     opened.open_worker("ann")
     opened.tap(opened.button("About ann"))
-    opened.tap(opened.button("Review"))
+    opened.tap(opened.sheet.get_by_role("button", name="Review", exact=True))
     sheet = opened.page.get_by_role("dialog")
     opened.tap(sheet.locator("label", has_text="Demo"))
     # What else is chosen depends on which agents this machine has.
@@ -50,6 +51,37 @@ def test_a_verdict_is_sent_back_goes_grey_and_opens_the_gate(phone: Opens, node:
     opened.tap(opened.button("Merge into main"))
     expect(opened.page.locator(".gate")).to_contain_text("Merged.")
     assert git(shop, "rev-parse", "main") == git(shop, "rev-parse", "work")
+
+
+def test_commits_up_to_one_of_them_are_judged_as_another_worker_would(phone: Opens, node: AppNode) -> None:
+    opened = phone()
+    shop = repository(node.home.folder / "shop")
+    for number in (2, 3):
+        (shop / "a.py").write_text(f"print({number})\n")
+        git(shop, "commit", "-qam", f"change {number}")
+    opened.pair()
+    for name, more in (("ann", ()), ("cleo", ("--model", "a-model"))):
+        hired = node.home.farhand("hire", name, "--backend", "demo", "--dir", str(shop), *more, "--node", NODE)
+        assert hired.returncode == 0, hired.stderr
+    opened.open_worker("ann")
+    opened.tap(opened.button("About ann"))
+    opened.tap(opened.sheet.get_by_role("button", name="Review", exact=True))
+    sheet = opened.page.get_by_role("dialog")
+    opened.tap(sheet.locator("label", has_text="Commits since"))
+    sheet.get_by_role("textbox", name="Commits since").fill("main~2")
+    sheet.get_by_role("textbox", name="up to").fill("main~1")
+    cleo = sheet.locator("label", has_text="cleo")
+    opened.tap(cleo)
+    others = sheet.locator("label", has_not_text="cleo").filter(has=opened.page.get_by_role("checkbox", checked=True))
+    while others.count():
+        opened.tap(others.first)
+    opened.tap(opened.button("Start the review"))
+    expect(opened.page.get_by_role("tab").first).to_be_visible()
+    told = node.home.farhand("events", "--node", NODE).stdout.splitlines()
+    facts = [json.loads(line)["fact"] for line in told if line.startswith("{")]
+    (asked,) = [fact["review"] for fact in facts if fact["type"] == "review_asked"]
+    assert (asked["scope"], asked["base"], asked["head"]) == ("commits", "main~2", "main~1")
+    assert [(one["backend"], one["model"]) for one in asked["reviewers"]] == [("demo", "a-model")]
 
 
 def test_the_command_line_waits_for_a_verdict(node: AppNode) -> None:

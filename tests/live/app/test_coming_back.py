@@ -95,4 +95,30 @@ def test_a_restored_backup_is_shown_as_it_is(phone: Opens, node: AppNode) -> Non
     expect(opened.answer("demo")).to_contain_text("in the restored one")
     assert node.said().count("before the backup") == 1
     assert node.said().count("in the restored one") == 1
-    assert opened.page.get_by_role("article", name="Message of you").filter(has_text="before the backup").count() == 1
+    # What the backup does not have is on the screen no more, and neither is its answer.
+    mine = opened.page.get_by_role("article", name="Message of you")
+    expect(mine.filter(has_text="after the backup")).to_have_count(0)
+    expect(mine).to_have_count(2)
+    assert mine.filter(has_text="before the backup").count() == 1
+    assert "after the backup" not in node.said()
+    assert not [answer for answer in answers(opened) if "after the backup" in answer]
+    expect(opened.page.locator(BANNER)).to_have_count(0)
+
+
+def test_a_terminal_comes_back_by_itself_after_a_kill_of_the_node(phone: Opens, node: AppNode) -> None:
+    opened = phone()
+    opened.pair()
+    opened.open_worker("demo")
+    opened.tap(opened.page.get_by_role("link", name="Terminal"))
+    screen = opened.page.get_by_role("region", name="Terminal of demo")
+    expect(screen).to_contain_text("The demo worker's own terminal")
+    lost = opened.page.locator(".pane .banner", has_text="connecting")
+    node.kill()
+    expect(lost).to_be_visible()
+    node.start()
+    # Nobody touches the screen until what is written there is heard again.
+    expect(lost).to_have_count(0)
+    expect(screen).to_contain_text("The demo worker's own terminal")
+    opened.page.get_by_placeholder("Sent as one paste").fill("heard again")
+    opened.tap(opened.page.locator(".pane", has=screen).get_by_role("button", name="Send"))
+    expect(screen).to_contain_text("demo> heard again")

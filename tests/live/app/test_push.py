@@ -169,6 +169,24 @@ def test_a_question_comes_through_the_browsers_own_push_and_its_button_acts_once
     assert len(service.posted) >= 3
 
 
+def test_what_was_switched_off_on_this_device_stays_off(phone: PushedPhone, node: AppNode) -> None:
+    phone.pair()
+    phone.turns_on()
+    switch = phone.page.get_by_role("switch", name="On this device")
+    switch.click()
+    expect(switch).not_to_be_checked()
+    expect(switch).to_be_enabled()
+    phone.page.reload()
+    # The app has looked after its subscription once its service worker is up and the page has had an idle moment.
+    phone.page.evaluate("navigator.serviceWorker.ready.then(() => new Promise((done) => requestIdleCallback(done)))")
+    expect(switch).to_be_enabled()
+    expect(switch).not_to_be_checked()
+    assert phone.page.evaluate(SUBSCRIBED) is False
+    phone.turns_on()
+    phone.page.reload()
+    expect(switch).to_be_checked()
+
+
 def test_what_is_shown_whole_is_allowed_once_and_a_lost_subscription_is_renewed(
     phone: PushedPhone, node: AppNode
 ) -> None:

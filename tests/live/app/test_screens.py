@@ -11,6 +11,7 @@ from tests.live.nodes import SAFETY_SECONDS
 
 # An answer that grew by this many pixels has moved whatever it could move.
 ENOUGH_PIXELS = 400
+FINGER_PIXELS = 44
 # What is measured before the app has kept the place, nobody sees: it does so when heights are observed, before the
 # picture is drawn, and whoever observes them later measures what will be drawn.
 WATCH = """async (pixels) => {
@@ -148,6 +149,28 @@ def test_enter_is_a_newline_on_touch_and_ctrl_enter_sends(phone: BrowserContext,
     field.press("Control+Enter")
     page.get_by_role("article", name="Message of you").filter(has_text="second").wait_for()
     expect(field).to_have_value("")
+
+
+@pytest.mark.parametrize(
+    ("place", "buttons"),
+    [
+        ("#/w/ann/files", "button.diff-line"),
+        ("#/w/ann/terminal", ".terminal-keys button"),
+        ("?link=offline", ".banner button"),
+    ],
+)
+def test_what_a_finger_taps_is_44_pixels_high_and_wide(
+    phone: BrowserContext, address: str, place: str, buttons: str
+) -> None:
+    page = phone.new_page()
+    page.goto(f"{address}{place}")
+    if place.endswith("/files"):
+        page.get_by_role("button", name="cart/session.py").tap()
+    expect(page.locator(buttons).first).to_be_visible()
+    sizes = page.locator(buttons).evaluate_all("all => all.map((one) => one.getBoundingClientRect().toJSON())")
+    assert sizes
+    assert min(one["height"] for one in sizes) >= FINGER_PIXELS
+    assert min(one["width"] for one in sizes) >= FINGER_PIXELS
 
 
 def test_the_way_back_closes_a_sheet_and_then_the_conversation(phone: BrowserContext, address: str) -> None:

@@ -20,7 +20,7 @@ from farhand.drivers.codex.asks import (
     steps,
     to_ask,
 )
-from farhand.drivers.codex.schema import shell_words
+from farhand.drivers.codex.schema import change_words, shell_words
 from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.words import AskKind
@@ -57,6 +57,17 @@ def test_a_command_is_shown_as_it_was_written() -> None:
 )
 def test_a_shell_around_a_command_is_left_out_only_when_it_says_nothing(command: Any, shown: str) -> None:
     assert shell_words(command) == shown
+
+
+def test_a_patch_of_several_files_is_a_diff_with_their_names_and_what_is_none_keeps_its_words() -> None:
+    edits = [{"path": f"/w/{name}", "kind": {"type": "update"}, "diff": "@@ -1 +1 @@\n-a\n+b\n"} for name in "ab"]
+    assert change_words(edits) == (
+        "Edit /w/a, Edit /w/b",
+        "--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-a\n+b\n\n--- /w/b\n+++ /w/b\n@@ -1 +1 @@\n-a\n+b",
+    )
+    # What a new file has inside may look like a diff; it is told as text.
+    made = {"path": "/w/c", "kind": {"type": "add"}, "diff": "@@ -1 +1 @@\n-a\n+b\n"}
+    assert change_words([made]) == ("Write /w/c", "Write /w/c\n@@ -1 +1 @@\n-a\n+b")
 
 
 def test_another_command_has_another_digest_and_the_same_at_another_time_has_not() -> None:

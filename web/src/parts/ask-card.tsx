@@ -43,6 +43,11 @@ function Permission({ ask }: { ask: OpenAsk }) {
         <Shown text={lines.join("\n")} strict />
         {more ? <span class="dim">{`${lines.length ? "\n" : ""}${t("moreLines", { n: more })}`}</span> : null}
       </code>
+      {ask.where ? (
+        <p class="small dim ask-where">
+          {t("where")}: <Shown text={ask.where} strict />
+        </p>
+      ) : null}
       {risks.length ? (
         <p class={mild ? "small dim" : "small risk"}>
           {mild ? null : <Icon name="warn" size={12} />} <Shown text={risks.map((one) => one.text).join(" · ")} />
@@ -63,8 +68,8 @@ function AskButtons({ ask, place }: { ask: OpenAsk; place: number }) {
     if (steady()) actions.answer(ask.id, [choice]);
   };
   if (ask.answering) return <p class="small dim">{t("answering")}</p>;
-  // What was not shown whole is not answered from here.
-  if (ask.about !== "permission" || !allow || !deny || cut) {
+  // What was not shown whole, and where it would be done, is not answered from here.
+  if (ask.about !== "permission" || !allow || !deny || cut || !ask.where) {
     const words = ask.about === "plan" ? t("readPlan") : ask.about === "choice" ? t("answerIt") : t("readAndDecide");
     return (
       <div class="buttons">

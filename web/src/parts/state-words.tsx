@@ -32,6 +32,10 @@ export function StateWords({ worker }: { worker: Worker }) {
     case "leaving":
       return <span class="state">{t("leaving")}</span>;
     case "available":
-      return <span class="state">{t("idle")}</span>;
+      return worker.failed ? (
+        <span class="state bad">{t("lastTurnFailed")}</span>
+      ) : (
+        <span class="state">{t("idle")}</span>
+      );
   }
 }

@@ -8,7 +8,7 @@ import { headline, labelOf } from "./ask-words";
 import { Attachments } from "./attachments";
 import { CopyButton } from "./copy-button";
 import { DiffLines } from "./diff/diff-lines";
-import { parseDiff } from "./diff/parse";
+import { wholeDiff } from "./diff/parse";
 import { Fold } from "./fold";
 import { Icon } from "./icon";
 import { Markdown } from "./markdown/markdown";
@@ -76,7 +76,7 @@ function Thought({ text, live }: { text: string; live: boolean }) {
 }
 
 function Tool({ tool, live }: { tool: ToolCall; live: boolean }) {
-  const diff = parseDiff(tool.detail);
+  const diff = wholeDiff(tool.detail);
   const added = diff.reduce((sum, file) => sum + file.added, 0);
   const removed = diff.reduce((sum, file) => sum + file.removed, 0);
   const title = tool.title.startsWith(tool.tool) ? tool.title : `${tool.tool} ${tool.title}`;
@@ -167,21 +167,13 @@ function End({ row, worker }: { row: TurnRow; worker: string }) {
     dollars(row.usage?.cost_dollars),
   ];
   const words = parts.filter(Boolean).join(" · ");
+  const look = <LookAtChanges worker={worker} turn={row.turn} />;
   if (row.how === "completed" || row.how === null) {
     return (
       <p class="turn-end tiny faint">
         {words}
         {row.text ? <CopyButton text={row.text} label={t("copyAnswer")} /> : null}
-        {row.tools.some(isChange) ? (
-          <a class="text-button small" href={address({ worker, side: "files", about: row.turn })}>
-            {t("changes")}
-          </a>
-        ) : null}
-        {row.tools.some(isChange) ? (
-          <button type="button" class="text-button small" onClick={() => openSheet("review", `${worker} ${row.turn}`)}>
-            {t("review")}
-          </button>
-        ) : null}
+        {look}
       </p>
     );
   }
@@ -200,11 +192,23 @@ function End({ row, worker }: { row: TurnRow; worker: string }) {
           <Shown text={row.error} />
         </>
       ) : null}
+      {look}
     </p>
   );
 }
 
-/** Whether a tool is one of those that change files, by what agents call them. */
-function isChange(tool: ToolCall): boolean {
-  return tool.ok !== false && /edit|write|patch|replace|create|delete|apply|save|rename|move/i.test(tool.tool);
+/** Whatever a turn did and however it ended, it may have changed files: by a shell as well, and before it failed. */
+function LookAtChanges({ worker, turn }: { worker: string; turn: string }) {
+  const { team } = useApp();
+  if (!team.peek()?.find((one) => one.name === worker)?.directory) return null;
+  return (
+    <>
+      <a class="text-button small" href={address({ worker, side: "files", about: turn })}>
+        {t("changes")}
+      </a>
+      <button type="button" class="text-button small" onClick={() => openSheet("review", `${worker} ${turn}`)}>
+        {t("review")}
+      </button>
+    </>
+  );
 }

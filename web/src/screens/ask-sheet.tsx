@@ -5,7 +5,7 @@ import { headline, labelOf, questionOf, risksOf, scopeOf, sides, wants, whole } 
 import { tint } from "../parts/backend";
 import { CopyButton } from "../parts/copy-button";
 import { DiffLines } from "../parts/diff/diff-lines";
-import { parseDiff } from "../parts/diff/parse";
+import { wholeDiff } from "../parts/diff/parse";
 import { Icon } from "../parts/icon";
 import { Markdown } from "../parts/markdown/markdown";
 import { Notice } from "../parts/notice";
@@ -136,7 +136,8 @@ function What({ ask }: { ask: OpenAsk }) {
     );
   }
   const text = whole(ask);
-  const diff = parseDiff(text);
+  // A shell reads a diff's lines as commands; nobody should read such a command as a diff.
+  const diff = ask.action?.kind === "run" ? [] : wholeDiff(text);
   return (
     <>
       {diff.length || !text.includes(headline(ask)) ? (
@@ -145,7 +146,7 @@ function What({ ask }: { ask: OpenAsk }) {
         </p>
       ) : null}
       {diff.length ? (
-        diff.map((file) => <DiffLines file={file} wrapped />)
+        diff.map((file) => <DiffLines key={file.path} file={file} wrapped whole />)
       ) : (
         <div class="command-box">
           <pre class="command big">

@@ -1,7 +1,7 @@
 /** What may buzz, when and how much of it is shown; and whether this device is reached while the app is closed. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon";
 import { Problem } from "../parts/notice";
 import { address } from "../parts/route";
@@ -19,6 +19,8 @@ const KINDS: readonly (readonly [AttentionKind, TextKey])[] = [
   ["sprint", "kindSprint"],
   ["node", "kindNode"],
 ];
+/** What the node itself has to say is no worker's. */
+const OF_WORKERS = KINDS.filter(([kind]) => kind !== "node");
 const ALL = KINDS.map(([kind]) => kind);
 const MINUTES = [1, 2, 3, 5, 10, 15, 30, 60, 120];
 const WHY: Readonly<Record<Exclude<PushState["support"], "ready">, TextKey>> = {
@@ -128,11 +130,11 @@ function Rules() {
       ))}
       <h2 class="section">{t("whoBuzzes")}</h2>
       {(team.value ?? []).map(({ name }) => (
-        <SwitchRow
+        <OneWorker
           key={name}
-          text={<Shown text={name} />}
-          on={(now.workers?.[name] ?? []).length < ALL.length}
-          change={(on) => void set({ workers: ofWorker(now.workers ?? {}, name, on) })}
+          name={name}
+          off={now.workers?.[name] ?? []}
+          change={(kinds) => void set({ workers: ofWorker(now.workers ?? {}, name, kinds) })}
         />
       ))}
       <SwitchRow text={t("deskQuiet")} on={now.desk ?? true} change={(desk) => void set({ desk })} />
@@ -159,6 +161,68 @@ function Rules() {
         </select>
       </label>
     </>
+  );
+}
+
+interface OneWorkerProps {
+  readonly name: string;
+  /** What it does not buzz for. */
+  readonly off: readonly AttentionKind[];
+  readonly change: (off: readonly AttentionKind[]) => void;
+}
+
+/** One worker: all of it, and kind by kind. Switched off and on again it is as it was before. */
+function OneWorker({ name, off, change }: OneWorkerProps) {
+  const before = useRef<readonly AttentionKind[]>([]);
+  const isOn = OF_WORKERS.some(([kind]) => !off.includes(kind));
+  const turn = (on: boolean) => {
+    if (!on) before.current = off;
+    change(on ? before.current : ALL);
+  };
+  return (
+    <>
+      <SwitchRow text={<Shown text={name} />} on={isOn} change={turn} />
+      <Kinds
+        title={t("whatBuzzes")}
+        of={name}
+        kinds={OF_WORKERS}
+        isOn={(kind) => !off.includes(kind)}
+        change={(kind, on) => change(without(off, kind, on))}
+      />
+    </>
+  );
+}
+
+interface KindsProps {
+  readonly title: string;
+  /** Whose kinds these are, for whoever hears a switch and does not see it. */
+  readonly of: string;
+  readonly kinds: typeof KINDS;
+  readonly isOn: (kind: AttentionKind) => boolean;
+  readonly change: (kind: AttentionKind, on: boolean) => void;
+}
+
+/** A switch for each kind, folded under how many of them are on. */
+function Kinds({ title, of, kinds, isOn, change }: KindsProps) {
+  return (
+    <details class="kinds">
+      <summary class="small dim">
+        {title}: {kinds.filter(([kind]) => isOn(kind)).length}/{kinds.length}
+      </summary>
+      {kinds.map(([kind, text]) => (
+        <SwitchRow
+          key={kind}
+          text={
+            <>
+              <span class="unseen">{of}: </span>
+              {t(text)}
+            </>
+          }
+          on={isOn(kind)}
+          change={(on) => change(kind, on)}
+        />
+      ))}
+    </details>
   );
 }
 
@@ -189,10 +253,12 @@ function Hours({ settings, set }: { settings: AttentionSettings; set: Change }) 
               </span>
             </span>
           </div>
-          <SwitchRow
-            text={`${t("alwaysBuzzes")}: ${t("kindAsk")}`}
-            on={exceptions.includes("ask")}
-            change={(on) => void set({ exceptions: without(exceptions, "ask", !on) })}
+          <Kinds
+            title={t("alwaysBuzzes")}
+            of={t("alwaysBuzzes")}
+            kinds={KINDS}
+            isOn={(kind) => exceptions.includes(kind)}
+            change={(kind, on) => void set({ exceptions: without(exceptions, kind, !on) })}
           />
         </>
       ) : null}
@@ -267,11 +333,11 @@ function without(kinds: readonly AttentionKind[], kind: AttentionKind, on: boole
 function ofWorker(
   workers: Readonly<Record<string, readonly AttentionKind[]>>,
   name: string,
-  on: boolean,
+  off: readonly AttentionKind[],
 ): Record<string, AttentionKind[]> {
   const rest = Object.entries(workers).filter(([worker]) => worker !== name);
   const kept = Object.fromEntries(rest.map(([worker, kinds]) => [worker, [...kinds]]));
-  return on ? kept : { ...kept, [name]: [...ALL] };
+  return off.length ? { ...kept, [name]: [...off] } : kept;
 }
 
 function timeOf(at: number): string {

@@ -21,14 +21,18 @@ const SCOPES: readonly (readonly [ReviewScope, TextKey])[] = [
 const OWN_AGENTS: ReadonlySet<string> = new Set(["native", "demo"]);
 
 export function ReviewSheet({ worker, turn }: { worker: Worker; turn: string }) {
-  const { actions } = useApp();
+  const { actions, team } = useApp();
   const [choices, setChoices] = useState<readonly HireChoice[]>();
   const [by, setBy] = useState<ReadonlySet<string>>(new Set());
   const [scope, setScope] = useState<ReviewScope>(turn ? "turn" : "tree");
   const [base, setBase] = useState("main");
+  const [head, setHead] = useState("");
   const [note, setNote] = useState("");
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
+  // A worker lends its backend and its model, never its conversation; the judges of other reviews lend nothing.
+  const backends = new Set(choices?.map((one) => one.backend));
+  const others = (team.value ?? []).filter((one) => one.name !== worker.name && !one.judges && !backends.has(one.name));
   useEffect(() => {
     void actions.hireChoices().then((found) => {
       const here = found.backends.filter((one) => one.installed);
@@ -44,16 +48,16 @@ export function ReviewSheet({ worker, turn }: { worker: Worker; turn: string }) 
       scope,
       by: [...by],
       note: note.trim(),
-      ...(scope === "commits" ? { base: base.trim() } : {}),
+      ...(scope === "commits" ? { base: base.trim(), head: head.trim() } : {}),
       ...(scope === "turn" || scope === "answer" ? { turn } : {}),
     });
     setBusy(false);
     setProblem(outcome.ok ? "" : outcome.why);
     if (outcome.ok) closeSheet();
   };
-  const pick = (backend: string) => {
+  const pick = (name: string) => {
     const next = new Set(by);
-    if (!next.delete(backend)) next.add(backend);
+    if (!next.delete(name)) next.add(name);
     setBy(next);
   };
   return (
@@ -63,7 +67,7 @@ export function ReviewSheet({ worker, turn }: { worker: Worker; turn: string }) 
       foot={
         <SheetAction
           label={t("reviewStart")}
-          disabled={busy || (scope === "commits" && base.trim() === "")}
+          disabled={busy || (scope === "commits" && base.trim() === "" && head.trim() === "")}
           problem={problem}
           onClick={() => void start()}
         />
@@ -78,7 +82,15 @@ export function ReviewSheet({ worker, turn }: { worker: Worker; turn: string }) 
           </label>
         ))}
       </fieldset>
-      {scope === "commits" ? <PlainInput value={base} label={t("scopeCommits")} onInput={setBase} /> : null}
+      {scope === "commits" ? (
+        <>
+          <PlainInput value={base} label={t("scopeCommits")} onInput={setBase} />
+          <label class="field">
+            <span class="label">{t("commitsUpTo")}</span>
+            <PlainInput value={head} label={t("commitsUpTo")} placeholder="HEAD" onInput={setHead} />
+          </label>
+        </>
+      ) : null}
       <fieldset class="backends">
         <legend class="label small dim">{t("reviewBy")}</legend>
         {choices ? (
@@ -94,6 +106,16 @@ export function ReviewSheet({ worker, turn }: { worker: Worker; turn: string }) 
         ) : (
           <Loading text={t("loading")} rows={2} />
         )}
+        {others.map(({ name, backend, model }) => (
+          <label key={`worker ${name}`} class={`backend ${tint(backend)}`}>
+            <input type="checkbox" class="unseen" checked={by.has(name)} onChange={() => pick(name)} />
+            <Sign backend={backend} />
+            <span class="grow">
+              <b>{name}</b>
+              <span class="small dim block">{[brandOf(backend).name, model].filter(Boolean).join(" · ")}</span>
+            </span>
+          </label>
+        ))}
       </fieldset>
       <p class="small dim">{t("reviewExplained")}</p>
       <label class="field">

@@ -1,6 +1,6 @@
 /** A worker's own terminal, live: its screen as text, a row of keys, and a line whose text is typed as one paste. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon";
 import { PlainInput } from "../parts/input";
 import { Loading, Notice } from "../parts/notice";
@@ -8,7 +8,7 @@ import { address } from "../parts/route";
 import { type Emulator, openEmulator, type Screen } from "../parts/terminal/emulator";
 import type { Run } from "../parts/terminal/runs";
 import { useApp } from "../state/context";
-import type { PaneInput, Worker } from "../state/types";
+import type { PaneInput, PaneWatch, Worker } from "../state/types";
 import { t } from "../texts";
 
 const KEYS: readonly { readonly label: string; readonly key: string }[] = [
@@ -16,16 +16,16 @@ const KEYS: readonly { readonly label: string; readonly key: string }[] = [
   { label: "tab", key: "Tab" },
   { label: "s-tab", key: "BTab" },
   { label: "^C", key: "C-c" },
+  { label: "enter", key: "Enter" },
+  { label: "←", key: "Left" },
   { label: "↑", key: "Up" },
   { label: "↓", key: "Down" },
-  { label: "←", key: "Left" },
   { label: "→", key: "Right" },
-  { label: "enter", key: "Enter" },
 ];
 
 export function TerminalScreen({ worker }: { worker: Worker }) {
   const { actions, device } = useApp();
-  const { screen, problem, again } = usePane(worker.name);
+  const { screen, problem, isLost, again } = usePane(worker.name);
   const [refused, setRefused] = useState("");
   const type = async (input: PaneInput) => {
     const outcome = await actions.type(worker.name, input);
@@ -62,6 +62,14 @@ export function TerminalScreen({ worker }: { worker: Worker }) {
           <Loading text={t("loading")} />
         </div>
       )}
+      {isLost && !problem ? (
+        <p class="dim small banner" role="status">
+          {t("connecting")}
+          <button type="button" class="text-button small" onClick={again}>
+            {t("tryAgain")}
+          </button>
+        </p>
+      ) : null}
       {refused ? (
         <p class="bad small banner" role="alert">
           {refused}
@@ -72,36 +80,50 @@ export function TerminalScreen({ worker }: { worker: Worker }) {
   );
 }
 
-/** What the terminal shows; watched anew after `again`. */
-function usePane(worker: string): { screen: Screen | undefined; problem: string; again: () => void } {
+interface Pane {
+  readonly screen: Screen | undefined;
+  /** Why there is no terminal, in the node's words. */
+  readonly problem: string;
+  /** The node is not reached: what is shown is what was last heard. */
+  readonly isLost: boolean;
+  readonly again: () => void;
+}
+
+/** What the terminal shows; it comes back by itself after a cut, and at once with `again`. */
+function usePane(worker: string): Pane {
   const { actions } = useApp();
   const [screen, setScreen] = useState<Screen>();
   const [problem, setProblem] = useState("");
-  const [tries, setTries] = useState(0);
+  const [isLost, setLost] = useState(false);
+  const watch = useRef<PaneWatch | undefined>(undefined);
   useEffect(() => {
     let emulator: Emulator | undefined;
     let wanted = true;
-    let unwatch: () => void = () => undefined;
     void openEmulator(setScreen).then((opened) => {
       if (!wanted) {
         opened.end();
         return;
       }
       emulator = opened;
-      unwatch = actions.watchPane(worker, opened.write, (why) => setProblem(why || t("terminalEnded")));
+      watch.current = actions.watchPane(worker, {
+        piece: opened.write,
+        live: () => {
+          setProblem("");
+          setLost(false);
+        },
+        lost: (why) => {
+          setProblem(why);
+          setLost(true);
+        },
+      });
     });
     return () => {
       wanted = false;
-      unwatch();
+      watch.current?.stop();
       emulator?.end();
     };
-  }, [worker, tries]);
-  const again = () => {
-    setProblem("");
-    setScreen(undefined);
-    setTries(tries + 1);
-  };
-  return { screen, problem, again };
+  }, [worker]);
+  return { screen, problem, isLost, again: () => watch.current?.again() };
 }
 
 function ScreenText({ screen, name }: { screen: Screen; name: string }) {

@@ -34,7 +34,7 @@ See [the docs](https://example.org/locks) and \`<script>alert(1)</script>\`, whi
 
 const DIFF = `--- a/cart/session.py
 +++ b/cart/session.py
-@@ -41,6 +41,6 @@ class CartSession:
+@@ -41,4 +41,4 @@ class CartSession:
      def load(self, key: str) -> Cart:
 -        cart = self.store.get(key)
 -        with self.lock:
@@ -82,6 +82,7 @@ function worker(name: string, backend: string, at: number, more: Partial<Worker>
     effort: "",
     session: "9f2c",
     state: "available",
+    failed: false,
     workingSince: null,
     doing: "",
     whyOffline: "",

@@ -298,9 +298,10 @@ class FixtureApp implements App {
     changes: async () => ({ patch: CHANGES, cut: false }),
     folder: async (_worker, path) => ({ entries: path === "" ? FOLDER : FOLDER.slice(3), more: false }),
     fileText: async () => ({ text: FILE, size: FILE.length, cut: false }),
-    watchPane: (_worker, piece) => {
-      piece({ bytes: new TextEncoder().encode(PANE), columns: 60, rows: 22, reset: true });
-      return () => undefined;
+    watchPane: (_worker, watcher) => {
+      watcher.piece({ bytes: new TextEncoder().encode(PANE), columns: 60, rows: 22, reset: true });
+      watcher.live();
+      return { again: () => undefined, stop: () => undefined };
     },
     type: async () => DONE,
     search: async (query) =>

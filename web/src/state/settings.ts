@@ -11,6 +11,7 @@ export const USUAL: Settings = {
   textSize: "normal",
   voice: "auto",
   toured: false,
+  push: true,
 };
 
 const ALLOWED: { readonly [K in keyof Settings]: readonly Settings[K][] } = {
@@ -22,6 +23,7 @@ const ALLOWED: { readonly [K in keyof Settings]: readonly Settings[K][] } = {
   textSize: ["small", "normal", "large"],
   voice: ["auto", "browser", "node"],
   toured: [true, false],
+  push: [true, false],
 };
 
 /** What was stored, field by field; what is no setting any more is left out. */

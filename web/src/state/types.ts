@@ -76,6 +76,8 @@ export interface Worker {
   readonly effort: string;
   readonly session: string;
   readonly state: WorkerState;
+  /** Its last turn failed, or nobody knows what became of it. */
+  readonly failed: boolean;
   /** When the running turn began; null when none runs. */
   readonly workingSince: number | null;
   /** What the running turn does right now: the title of its tool; empty when it writes or thinks. */
@@ -200,6 +202,7 @@ export interface ReviewRequest {
   readonly note: string;
   readonly turn?: string;
   readonly base?: string;
+  readonly head?: string;
 }
 
 /* --- the conversation */
@@ -424,6 +427,21 @@ export interface PanePiece {
   readonly reset: boolean;
 }
 
+/** Who looks at a terminal. */
+export interface PaneWatcher {
+  piece(piece: PanePiece): void;
+  /** What it writes comes in, for the first time or again. */
+  live(): void;
+  /** It is not to be had right now, in the node's words; without any where the node is not reached. It is tried again. */
+  lost(why: string): void;
+}
+
+export interface PaneWatch {
+  /** Tries at once. */
+  again(): void;
+  stop(): void;
+}
+
 /** A text, then keys by tmux's names for them; a paste is one, whatever is in it. */
 export interface PaneInput {
   readonly text?: string;
@@ -489,6 +507,8 @@ export interface Settings {
   readonly voice: "auto" | "browser" | "node";
   /** The tour was seen. */
   readonly toured: boolean;
+  /** This device may be reached while the app is closed, where its browser permits it; false once that was switched off. */
+  readonly push: boolean;
 }
 
 /** Whether this device can be reached while the app is closed, whether it is, and what went wrong last. */
@@ -557,8 +577,8 @@ export interface Actions {
   /** What is in a folder of the worker's; the path is from its own folder on. */
   folder(worker: string, path: string): Promise<FolderListing>;
   fileText(worker: string, path: string): Promise<FileText>;
-  /** Watches the worker's own terminal until the returned function is called; `end` says why it is over, if it is known. */
-  watchPane(worker: string, piece: (piece: PanePiece) => void, end: (why: string) => void): () => void;
+  /** Watches the worker's own terminal until it is stopped, over cuts and restarts of the node. */
+  watchPane(worker: string, watcher: PaneWatcher): PaneWatch;
   /** Types into the worker's terminal. */
   type(worker: string, input: PaneInput): Promise<Outcome>;
   search(query: string, worker?: string): Promise<readonly Found[]>;

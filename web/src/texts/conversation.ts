@@ -282,13 +282,6 @@ export const CONVERSATION_TEXTS = {
     "点按一行进行评论，再点一行选择范围。",
   ],
   terminal: ["Terminal", "Terminal", "Terminal", "Terminal", "终端"],
-  terminalEnded: [
-    "The terminal is closed.",
-    "Das Terminal ist geschlossen.",
-    "Le terminal est fermé.",
-    "El terminal está cerrado.",
-    "终端已关闭。",
-  ],
   terminalLive: ["terminal, live", "Terminal, live", "terminal, direct", "terminal, en vivo", "终端（实时）"],
   terminalOf: [
     "Terminal of {name}",

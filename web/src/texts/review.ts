@@ -3,6 +3,7 @@
 import type { Sentence } from "../texts";
 
 export const REVIEW_TEXTS = {
+  commitsUpTo: ["up to (HEAD)", "bis (HEAD)", "jusqu’à (HEAD)", "hasta (HEAD)", "直到（HEAD）"],
   gateClosed: ["Gate closed", "Tor zu", "Porte fermée", "Puerta cerrada", "关卡关闭"],
   gateOpen: ["Gate open", "Tor offen", "Porte ouverte", "Puerta abierta", "关卡开放"],
   judgedAs: [
@@ -28,11 +29,11 @@ export const REVIEW_TEXTS = {
   reviewAgain: ["Review again", "Erneut prüfen", "Revoir", "Revisar otra vez", "重新评审"],
   reviewBy: ["Who judges", "Wer prüft", "Qui juge", "Quién revisa", "由谁评审"],
   reviewExplained: [
-    "They read a copy of the files and change nothing. With nobody picked, the node chooses.",
-    "Sie lesen eine Kopie der Dateien und ändern nichts. Ist niemand gewählt, wählt der Knoten.",
-    "Ils lisent une copie des fichiers et ne changent rien. Sans choix, le nœud choisit.",
-    "Leen una copia de los archivos y no cambian nada. Sin elegir, elige el nodo.",
-    "他们只读取文件副本，不做任何修改。未选择时由节点决定。",
+    "They read a copy of the files and change nothing. A worker lends its agent and its model. With nobody picked, the node chooses.",
+    "Sie lesen eine Kopie der Dateien und ändern nichts. Ein Mitarbeiter leiht Agent und Modell. Ist niemand gewählt, wählt der Knoten.",
+    "Ils lisent une copie des fichiers et ne changent rien. Un membre prête son agent et son modèle. Sans choix, le nœud choisit.",
+    "Leen una copia de los archivos y no cambian nada. Un miembro presta su agente y su modelo. Sin elegir, elige el nodo.",
+    "他们只读取文件副本，不做任何修改。成员只提供其代理和模型。未选择时由节点决定。",
   ],
   reviewGate: [
     "Must approve each task",

@@ -41,6 +41,13 @@ export const TEAM_TEXTS = {
     "节点所在的机器上还没有它，请在那里安装：",
   ],
   installed: ["installed", "installiert", "installé", "instalado", "已安装"],
+  lastTurnFailed: [
+    "last turn failed",
+    "letzter Zug gescheitert",
+    "dernier tour échoué",
+    "último turno fallido",
+    "上一回合失败",
+  ],
   leaving: ["leaving", "geht", "s’en va", "se va", "正在离开"],
   letGo: ["Let go…", "Entlassen …", "Congédier…", "Despedir…", "解雇…"],
   letGoReally: ["Let go for good", "Endgültig entlassen", "Congédier pour de bon", "Despedir del todo", "确认解雇"],

@@ -109,6 +109,7 @@ export class Link {
     this.current = control;
     let cancel = this.timers.after(FIRST_FRAME_MILLISECONDS, () => control.abort());
     let isFirst = true;
+    let openedAt = Number.POSITIVE_INFINITY;
     try {
       for await (const frame of this.dial(this.events.opening(), control.signal)) {
         cancel();
@@ -118,7 +119,7 @@ export class Link {
         await this.events.frame(frame);
         if (isFirst) {
           isFirst = false;
-          this.failures = 0;
+          openedAt = this.timers.now();
           this.events.opened();
         }
         cancel = this.timers.after(SILENCE_MILLISECONDS, () => control.abort());
@@ -131,6 +132,10 @@ export class Link {
     } finally {
       cancel();
       control.abort();
+      // One that ends as soon as it is open is as good as none: it must not be dialled without a pause.
+      if (this.timers.now() - openedAt >= FIRST_PAUSE_MILLISECONDS) {
+        this.failures = 0;
+      }
     }
   }
 }

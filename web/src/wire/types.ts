@@ -1064,7 +1064,7 @@ export interface SubscribeRequest {
   readonly endpoint: string;
   readonly keys: PushKeys;
   readonly origin: string;
-  readonly language?: string; // "en"
+  readonly language?: string; // ""
 }
 
 /** What is known of a team after the event that `present.seq` names. */

@@ -207,6 +207,11 @@ class PushChannel:
         """Whether the device can be reached."""
         return self._subscription(device) is not None
 
+    def language(self, device: str) -> str:
+        """In which language the device is spoken to; empty where it is not reached."""
+        found = self._subscription(device)
+        return found.language if found else ""
+
     async def subscribe(self, subscription: PushSubscription) -> None:
         """Reaches the device there from now on."""
         if problem := problem_of(subscription, self._settings.services):

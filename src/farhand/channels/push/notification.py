@@ -166,5 +166,6 @@ def narrow_choices(ask: Ask) -> tuple[Choice | None, Choice | None]:
     """What a button may choose: to allow this one time and nothing more, and to deny."""
     if ask.about is not AskKind.PERMISSION or ask.several:
         return None, None
-    allow = next((one for one in ask.choices if one.allows and not one.scope and not one.words), None)
-    return allow, next((one for one in ask.choices if not one.allows), None)
+    # The same rule as the app's card: where there are two, nobody can tell which is the narrow one.
+    narrow = [one for one in ask.choices if one.allows and not one.scope and not one.words]
+    return narrow[0] if len(narrow) == 1 else None, next((one for one in ask.choices if not one.allows), None)

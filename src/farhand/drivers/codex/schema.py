@@ -142,11 +142,8 @@ def change_words(changes: object) -> tuple[str, str]:
     every = [(path, Fields(one)) for path, one in _changes(changes)]
     if not every:
         return "Change files", ""
-    verbs = {"add": "Write", "delete": "Delete"}
-    title = ", ".join(f"{verbs.get(_verb(one), 'Edit')} {path}" for path, one in every)
-    return title, "\n\n".join(
-        f"{verbs.get(_verb(one), 'Edit')} {path}\n{_difference(one)}".strip() for path, one in every
-    )
+    title = ", ".join(f"{_verb_word(one)} {path}" for path, one in every)
+    return title, "\n\n".join(_whole_change(path, one) for path, one in every)
 
 
 def changed_paths(changes: object) -> tuple[str, ...]:
@@ -167,10 +164,18 @@ def _verb(change: Fields) -> str:
     return change.fields("kind").text("type") or change.text("kind") or change.text("type")
 
 
-def _difference(change: Fields) -> str:
+def _verb_word(change: Fields) -> str:
+    return {"add": "Write", "delete": "Delete"}.get(_verb(change), "Edit")
+
+
+def _whole_change(path: str, change: Fields) -> str:
+    """One file's change in full; where it is a diff with hunks alone, a diff with the file's names."""
     moved = change.fields("kind").text("move_path") or change.text("move_path")
     words = change.text("diff") or change.text("unified_diff") or change.text("content")
-    return (f"(moved to {moved})\n" if moved else "") + words
+    if _verb_word(change) == "Edit" and words.startswith("@@ -"):
+        return f"--- {path}\n+++ {moved or path}\n{words}".removesuffix("\n")
+    told = f"(moved to {moved})\n" if moved else ""
+    return f"{_verb_word(change)} {path}\n{told}{words}".strip()
 
 
 def _text(item: Fields) -> str:

@@ -8,6 +8,8 @@ import { changedWords, type DiffLine, type FileDiff, type Hunk } from "./parse";
 type DiffLinesProps = {
   file: FileDiff;
   wrapped: boolean;
+  /** Every line, however many, and the file's name above them: for what is judged by these lines alone. */
+  whole?: boolean;
   onPick?: ((line: DiffLine) => void) | undefined;
   isPicked?: ((line: DiffLine) => boolean) | undefined;
   below?: ((line: DiffLine) => ComponentChildren) | undefined;
@@ -15,8 +17,10 @@ type DiffLinesProps = {
 
 const MOST_LINES = 4000;
 
-export function DiffLines({ file, wrapped, onPick, isPicked, below }: DiffLinesProps) {
-  let room = MOST_LINES;
+export function DiffLines({ file, wrapped, whole = false, onPick, isPicked, below }: DiffLinesProps) {
+  const most = whole ? Number.POSITIVE_INFINITY : MOST_LINES;
+  const isCut = file.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0) > most;
+  let room = most;
   return (
     <section
       class={wrapped ? "diff wrapped" : "diff"}
@@ -24,16 +28,29 @@ export function DiffLines({ file, wrapped, onPick, isPicked, below }: DiffLinesP
       aria-label={file.path || t("diff")}
     >
       <div class="diff-lines">
-        {file.note ? <div class="diff-note dim small">{file.note}</div> : null}
+        {whole ? (
+          <div class="diff-note small">
+            <Shown text={namesOf(file)} strict />
+          </div>
+        ) : null}
+        {file.note ? (
+          <div class="diff-note dim small">
+            <Shown text={file.note} strict />
+          </div>
+        ) : null}
         {file.hunks.map((hunk) => {
-          const lines = hunk.lines.slice(0, Math.max(room, 0));
+          const lines = hunk.lines.slice(0, room);
           room -= lines.length;
           return <HunkView hunk={{ ...hunk, lines }} {...{ onPick, isPicked, below }} />;
         })}
-        {room < 0 ? <div class="diff-note dim small">{t("diffCut", { lines: MOST_LINES })}</div> : null}
+        {isCut ? <div class="diff-note dim small">{t("diffCut", { lines: MOST_LINES })}</div> : null}
       </div>
     </section>
   );
+}
+
+function namesOf(file: FileDiff): string {
+  return file.oldPath && file.oldPath !== file.path ? `${file.oldPath} → ${file.path}` : file.path;
 }
 
 type HunkProps = Pick<DiffLinesProps, "onPick" | "isPicked" | "below"> & { hunk: Hunk };

@@ -1,17 +1,33 @@
-/** Reads what `git diff` prints, or a bare hunk, into files, hunks and numbered lines. Pure. */
+/** Reads what `git diff` prints into files, hunks and numbered lines, by the lengths that the hunks tell. Pure. */
 
 export type LineKind = "same" | "added" | "removed";
 export type DiffLine = { kind: LineKind; text: string; before?: number; after?: number };
 export type Hunk = { heading: string; lines: DiffLine[] };
 export type FileDiff = { path: string; oldPath: string; note: string; added: number; removed: number; hunks: Hunk[] };
 
-const HUNK = /^@@+ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@+ ?(.*)$/;
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(?: ?(.*))$/;
+const NOTE = /^(new file|deleted file|rename|similarity|Binary|old mode|new mode)/;
+// Lines that say nothing of what is changed.
+const SILENT = /^(|index [0-9a-f]+\.\.[0-9a-f]+( \d+)?|=+)$/;
+const NO_NEWLINE = "\\ No newline at end of file";
 
-/** The files that a diff changes; nothing where it is no diff. */
+/** The files that a diff changes; nothing where it is no diff. Made for what git prints: other lines are passed over. */
 export function parseDiff(text: string): FileDiff[] {
+  return read(text).files;
+}
+
+/** The files that a diff changes, where all of the text is one: every line stands in a file that these have, and nothing
+ * was passed over. Nothing for any other text, which is to be shown as it is: who wrote it may want a part unseen. */
+export function wholeDiff(text: string): FileDiff[] {
+  const { files, isWhole } = read(text);
+  return isWhole ? files : [];
+}
+
+function read(text: string): { files: FileDiff[]; isWhole: boolean } {
   const reader = new DiffReader();
   for (const line of text.replace(/\n$/, "").split("\n")) reader.read(line);
-  return reader.files.filter((file) => file.hunks.length || file.note);
+  const files = reader.files.filter((file) => file.hunks.length || file.note);
+  return { files, isWhole: reader.isWhole && files.length === reader.files.length };
 }
 
 class DiffReader {
@@ -19,14 +35,32 @@ class DiffReader {
   private hunk: Hunk | undefined;
   private before = 0;
   private after = 0;
+  private leftBefore = 0;
+  private leftAfter = 0;
+  private isNamed = false;
+  private passedOver = false;
+
+  /** Whether every line was taken in, and the last hunk has as many as it tells. */
+  get isWhole(): boolean {
+    return !this.passedOver && !this.isInHunk;
+  }
+
+  private get isInHunk(): boolean {
+    return this.leftBefore > 0 || this.leftAfter > 0;
+  }
 
   read(line: string): void {
-    if (line.startsWith("diff --git ")) this.begin(pathsOf(line));
-    else if (!this.hunk && line.startsWith("--- ")) this.rename("oldPath", line.slice(4));
-    else if (!this.hunk && line.startsWith("+++ ")) this.rename("path", line.slice(4));
-    else if (HUNK.test(line)) this.beginHunk(line);
-    else if (this.hunk) this.addLine(line);
-    else this.addNote(line);
+    if (this.isInHunk && this.addLine(line)) return;
+    if (this.isInHunk) this.endEarly();
+    const found = HUNK.exec(line);
+    if (line.startsWith("diff --git ")) this.beginByGit(line);
+    else if (line.startsWith("Index: ")) this.begin({ oldPath: line.slice(7), path: line.slice(7) });
+    else if (line.startsWith("--- ")) this.rename("oldPath", line.slice(4));
+    else if (line.startsWith("+++ ")) this.rename("path", line.slice(4));
+    else if (found) this.beginHunk(found);
+    else if (line === NO_NEWLINE && this.hunk) return;
+    else if (NOTE.test(line) && this.files.length && !this.hunk) this.addNote(line);
+    else if (!SILENT.test(line)) this.passedOver = true;
   }
 
   private get file(): FileDiff {
@@ -38,51 +72,79 @@ class DiffReader {
     const file: FileDiff = { ...paths, note: "", added: 0, removed: 0, hunks: [] };
     this.files.push(file);
     this.hunk = undefined;
+    this.isNamed = false;
     return file;
   }
 
-  private rename(side: "oldPath" | "path", name: string): void {
-    const path = clean(name);
-    if (path !== "/dev/null") this.file[side] = path;
-    if (side === "path" && path === "/dev/null") this.file.path = this.file.oldPath;
+  private beginByGit(line: string): void {
+    const found = /^diff --git "?a\/(.+?)"? "?b\/(.+?)"?$/.exec(line);
+    if (!found) this.passedOver = true;
+    this.begin({ oldPath: found?.[1] ?? "", path: found?.[2] ?? "" });
   }
 
-  private beginHunk(line: string): void {
-    const found = HUNK.exec(line);
-    this.before = Number(found?.[1] ?? 0);
-    this.after = Number(found?.[2] ?? 0);
-    this.hunk = { heading: found?.[3] ?? "", lines: [] };
+  /** A name of the file; one that another line gave it before must be the same. */
+  private rename(side: "oldPath" | "path", name: string): void {
+    const [told = "", ...rest] = name.split("\t");
+    if (rest.join("").trim()) this.passedOver = true;
+    if (this.hunk) this.begin({ oldPath: "", path: "" });
+    if (side === "path") this.isNamed = true;
+    const path = clean(told);
+    const known = this.file[side];
+    if (path === "/dev/null") {
+      if (side === "path") this.file.path = this.file.oldPath;
+      return;
+    }
+    if (known && known !== path) this.passedOver = true;
+    this.file[side] = path;
+  }
+
+  private beginHunk(found: RegExpExecArray): void {
+    const [, before = "0", lengthBefore = "1", after = "0", lengthAfter = "1", heading = ""] = found;
+    // Lines of a file that nothing names.
+    if (!this.isNamed) this.passedOver = true;
+    this.before = Number(before);
+    this.after = Number(after);
+    this.leftBefore = Number(lengthBefore);
+    this.leftAfter = Number(lengthAfter);
+    this.hunk = { heading, lines: [] };
     this.file.hunks.push(this.hunk);
   }
 
-  private addLine(line: string): void {
+  /** A line of the hunk; false where it cannot be one. */
+  private addLine(line: string): boolean {
     const text = line.slice(1);
     const lines = this.hunk?.lines ?? [];
-    if (line.startsWith("+")) {
+    if (line.startsWith("+") && this.leftAfter > 0) {
       lines.push({ kind: "added", text, after: this.after++ });
+      this.leftAfter -= 1;
       this.file.added += 1;
-    } else if (line.startsWith("-")) {
+    } else if (line.startsWith("-") && this.leftBefore > 0) {
       lines.push({ kind: "removed", text, before: this.before++ });
+      this.leftBefore -= 1;
       this.file.removed += 1;
-    } else if (!line.startsWith("\\")) {
+    } else if ((line === "" || line.startsWith(" ")) && this.leftBefore > 0 && this.leftAfter > 0) {
       lines.push({ kind: "same", text, before: this.before++, after: this.after++ });
+      this.leftBefore -= 1;
+      this.leftAfter -= 1;
+    } else {
+      return line === NO_NEWLINE;
     }
+    return true;
+  }
+
+  private endEarly(): void {
+    this.passedOver = true;
+    this.leftBefore = 0;
+    this.leftAfter = 0;
   }
 
   private addNote(line: string): void {
-    if (/^(new file|deleted file|rename|similarity|Binary|old mode|new mode)/.test(line) && this.files.length) {
-      this.file.note = this.file.note ? `${this.file.note} · ${line}` : line;
-    }
+    this.file.note = this.file.note ? `${this.file.note} · ${line}` : line;
   }
 }
 
-function pathsOf(line: string): { oldPath: string; path: string } {
-  const found = /^diff --git "?a\/(.+?)"? "?b\/(.+?)"?$/.exec(line);
-  return { oldPath: found?.[1] ?? "", path: found?.[2] ?? "" };
-}
-
 function clean(name: string): string {
-  const bare = name.split("\t", 1)[0]?.replace(/^"|"$/g, "") ?? "";
+  const bare = name.replace(/^"|"$/g, "");
   return bare === "/dev/null" ? bare : bare.replace(/^[ab]\//, "");
 }
 

@@ -5,7 +5,7 @@ import { useContext, useEffect, useState } from "preact/hooks";
 import { t } from "../../texts";
 import { CopyButton } from "../copy-button";
 import { DiffLines } from "../diff/diff-lines";
-import { parseDiff } from "../diff/parse";
+import { wholeDiff } from "../diff/parse";
 import { Icon } from "../icon";
 import { Shown } from "../visible";
 import { type Coloured, coloursOf, mayBeColoured } from "./colours";
@@ -19,7 +19,7 @@ export function Code({ text, language, open = false }: CodeProps) {
   const wrap = useContext(WrapCode);
   const [wrapped, setWrapped] = useState(wrap);
   const name = language.trim().split(/[\s{,:]/, 1)[0] ?? "";
-  const diff = !open && (name === "diff" || name === "patch") ? parseDiff(text) : [];
+  const diff = !open && (name === "diff" || name === "patch") ? wholeDiff(text) : [];
   return (
     <figure class="code">
       <figcaption>

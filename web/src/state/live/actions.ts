@@ -18,7 +18,8 @@ import type {
   Mode,
   Outcome,
   PaneInput,
-  PanePiece,
+  PaneWatch,
+  PaneWatcher,
   PushState,
   PushTest,
   ReviewRequest,
@@ -29,7 +30,7 @@ import type {
 import type { LiveApp } from "./app";
 import type { Parcel } from "./database";
 import { deviceName } from "./device-name";
-import { typeInto, watchPane } from "./pane";
+import { typeInto } from "./pane";
 import { type CreationOptions, canUsePasskeys, makePasskey, provePasskey, type RequestOptions } from "./passkeys";
 import { keyOf, rowsOf } from "./rows";
 import { sprintActions } from "./sprint-actions";
@@ -99,7 +100,10 @@ export class LiveActions implements Actions {
     for (const { worker, rows } of this.app.conversations.all()) {
       const row = rows.peek().find((one) => one.key === key);
       if (row?.kind === "message") {
-        void this.app.parcels.add(this.parcel(worker, { type: "say", id: ulid(), worker, text: row.text }, []));
+        // What went with it is on the node already.
+        const attached = row.attachments.length > 0 ? { attachments: row.attachments } : {};
+        const command: Queued = { type: "say", id: ulid(), worker, text: row.text, ...attached };
+        void this.app.parcels.add(this.parcel(worker, command, []));
       }
     }
   };
@@ -254,8 +258,7 @@ export class LiveActions implements Actions {
     return { text: file.text ?? null, size: file.size, cut: file.cut ?? false };
   };
 
-  watchPane = (worker: string, piece: (piece: PanePiece) => void, end: (why: string) => void): (() => void) =>
-    watchPane(this.app.fetch, worker, piece, end);
+  watchPane = (worker: string, watcher: PaneWatcher): PaneWatch => this.app.watchPane(worker, watcher);
 
   type = (worker: string, input: PaneInput): Promise<Outcome> => typeInto(this.app.fetch, worker, input);
 

@@ -14,6 +14,8 @@ import type {
   Device,
   OpenAsk,
   OutboxItem,
+  PaneWatch,
+  PaneWatcher,
   Settings,
   Toast,
   Worker,
@@ -24,6 +26,7 @@ import { Conversations, type OpenConversation } from "./conversations";
 import { type Kept, type KeptDevice, PhoneDatabase } from "./database";
 import { LastWords } from "./last-words";
 import { Outbox } from "./outbox";
+import { paneLink } from "./pane";
 import { Pictures } from "./pictures";
 import { Presence } from "./presence";
 import { DevicePush, isPhoneOfApple } from "./push";
@@ -76,6 +79,8 @@ export class LiveApp implements App {
   readonly conversations: Conversations;
   readonly state: TeamState;
   readonly link: Link;
+  /** The terminals that are looked at. */
+  private readonly panes = new Set<Link>();
   private readonly dialler: WireDialler;
   private readonly around: Surroundings;
   private readonly view: ConnectionView;
@@ -95,7 +100,10 @@ export class LiveApp implements App {
   constructor(kept: Kept, around: Surroundings) {
     this.around = around;
     this.api = new NodeApi(around.fetch);
-    this.push = new DevicePush(this.api, () => language.peek());
+    this.push = new DevicePush(this.api, () => language.peek(), {
+      get: () => this.settings.peek().push,
+      set: (push) => this.actions.set({ push }),
+    });
     this.view = new ConnectionView(around.timers);
     this.connection = this.view.state;
     this.settings.value = readSettings(kept.settings);
@@ -172,6 +180,19 @@ export class LiveApp implements App {
 
   get fetch(): Fetch {
     return this.around.fetch;
+  }
+
+  watchPane(worker: string, watcher: PaneWatcher): PaneWatch {
+    const link = paneLink(this.around.fetch, this.around.timers, worker, watcher);
+    this.panes.add(link);
+    void link.run();
+    return {
+      again: () => link.wake(),
+      stop: () => {
+        this.panes.delete(link);
+        link.stop();
+      },
+    };
   }
 
   look(worker: string): void {
@@ -461,6 +482,9 @@ export class LiveApp implements App {
   woke(): void {
     this.markRead();
     this.link.wake();
+    for (const pane of this.panes) {
+      pane.wake();
+    }
     void this.parcels.flush();
     this.draw();
   }

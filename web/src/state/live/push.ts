@@ -16,18 +16,26 @@ interface Badges {
   clearAppBadge?(): Promise<void>;
 }
 
+/** Whether the person wants to be reached on this device, as it was last said here. */
+export interface PushWish {
+  get(): boolean;
+  set(on: boolean): void;
+}
+
 export class DevicePush {
   private readonly api: NodeApi;
   private readonly language: () => string;
+  private readonly wish: PushWish;
   private badge = -1;
   /** Questions that were open here once: a push may be quicker than the wire, and its question is no old one. */
   private readonly known = new Set<string>();
   /** Those that wait now: what is looked up takes a while, and a question may come meanwhile. */
   private open: ReadonlySet<string> = new Set();
 
-  constructor(api: NodeApi, language: () => string) {
+  constructor(api: NodeApi, language: () => string, wish: PushWish) {
     this.api = api;
     this.language = language;
+    this.wish = wish;
   }
 
   /** How it stands: what the browser can, what the person allowed, what the node says. */
@@ -41,6 +49,7 @@ export class DevicePush {
   /** From a tap: phones ask for the permission then and only then. */
   async switchOn(): Promise<Outcome> {
     if ((await Notification.requestPermission()) !== "granted") return { ok: false, why: "denied" };
+    this.wish.set(true);
     try {
       await this.subscribe();
       return { ok: true };
@@ -50,6 +59,7 @@ export class DevicePush {
   }
 
   async switchOff(): Promise<Outcome> {
+    this.wish.set(false);
     try {
       await (await this.subscription())?.unsubscribe();
       await this.api.delete("/api/push");
@@ -67,9 +77,9 @@ export class DevicePush {
     }
   }
 
-  /** At every start: a subscription may have been lost or renewed while the app was away. */
+  /** At every start: a subscription may have been lost or renewed while the app was away; what was switched off stays off. */
   async renew(): Promise<void> {
-    if (this.support() === "ready" && Notification.permission === "granted") {
+    if (this.wish.get() && this.support() === "ready" && Notification.permission === "granted") {
       await this.subscribe().catch(() => undefined);
     }
   }

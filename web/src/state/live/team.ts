@@ -53,6 +53,7 @@ function workerOf(worker: wire.Worker, sources: TeamSources): Worker {
     effort: worker.effort ?? "",
     session: worker.session ?? "",
     state: stateOf(worker, sources.now),
+    failed: hasFailed(log),
     workingSince: worker.turn?.at ?? null,
     doing: log?.open?.view.tools?.findLast((tool) => (tool.ok ?? null) === null)?.title ?? "",
     whyOffline: worker.why_offline ?? "",
@@ -90,6 +91,13 @@ export function stateOf(worker: wire.Worker, now: number): WorkerState {
   return worker.resumes_at !== null && worker.resumes_at !== undefined && now < worker.resumes_at
     ? "limited"
     : "available";
+}
+
+/** Whether the last turn came to no good end: it failed, or was lost. */
+function hasFailed(log: Log | undefined): boolean {
+  const last = log?.entries.findLast((entry) => entry.type === "turn");
+  const how = last?.type === "turn" ? last.view.ended?.how : undefined;
+  return how === "failed" || how === "lost";
 }
 
 type Last = Pick<Worker, "lastLine" | "lastBy" | "lastAt">;
