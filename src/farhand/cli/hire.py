@@ -11,14 +11,15 @@ from farhand.cli.options import me, new_id, with_hub
 from farhand.client.door import SocketHub
 from farhand.model import bridge
 from farhand.model.commands import Hire
-from farhand.model.errors import AgentNotStarted
+from farhand.model.errors import AgentMissing, AgentNotStarted, AgentSignedOut, DriverError
 from farhand.model.facts import CameOnline, WentOffline
 from farhand.model.present import AGENT, AGENT_BACKEND, WIRE
 from farhand.model.sandbox import OFF, ON, OPTION
+from farhand.model.start_problems import PROGRAM_MISSING, SIGNED_OUT
 from farhand.model.words import Mode
 
-# An agent that takes longer is not waited for.
-START_SECONDS = 30.0
+# An agent that takes longer is not waited for; its driver has given up before, and said why.
+START_SECONDS = 90.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,6 +91,16 @@ def _backend(arguments: argparse.Namespace) -> str:
     return str(arguments.backend) or (AGENT_BACKEND if arguments.agent else "")
 
 
+def not_started(worker: str, ended: WentOffline) -> DriverError:
+    """The error that tells why an agent cannot start; its exit code says what is to be done."""
+    code = ended.why_phrase.code if ended.why_phrase is not None else ""
+    kind = AgentMissing if code == PROGRAM_MISSING else AgentSignedOut if code in SIGNED_OUT else AgentNotStarted
+    return kind(
+        f"{worker} is hired, but its agent cannot start: {ended.why}",
+        hints=("farhand doctor", f"farhand relaunch {worker}"),
+    )
+
+
 async def hire(hub: SocketHub, command: Hire) -> int:
     """Hires, and waits a moment for the agent: a worker that cannot start is told at once."""
     accepted = await hub.send(command, me())
@@ -98,11 +109,8 @@ async def hire(hub: SocketHub, command: Hire) -> int:
             if event.worker != accepted.worker:
                 continue
             match event.fact:
-                case WentOffline(why=why):
-                    raise AgentNotStarted(
-                        f"{accepted.worker} is hired, but its agent cannot start: {why}",
-                        hints=("farhand doctor", f"farhand relaunch {accepted.worker}"),
-                    )
+                case WentOffline():
+                    raise not_started(accepted.worker, event.fact)
                 case CameOnline():
                     sys.stdout.write(f"{accepted.worker} is hired.\n")
                     return 0
