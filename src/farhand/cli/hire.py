@@ -11,7 +11,7 @@ from farhand.cli.options import me, new_id, with_hub
 from farhand.client.door import SocketHub
 from farhand.model import bridge
 from farhand.model.commands import Hire
-from farhand.model.errors import AgentMissing, AgentNotStarted, AgentSignedOut, DriverError
+from farhand.model.errors import AgentMissing, AgentNotStarted, FarhandError, SettingMissing
 from farhand.model.facts import CameOnline, WentOffline
 from farhand.model.present import AGENT, AGENT_BACKEND, WIRE
 from farhand.model.sandbox import OFF, ON, OPTION
@@ -91,10 +91,10 @@ def _backend(arguments: argparse.Namespace) -> str:
     return str(arguments.backend) or (AGENT_BACKEND if arguments.agent else "")
 
 
-def not_started(worker: str, ended: WentOffline) -> DriverError:
+def not_started(worker: str, ended: WentOffline) -> FarhandError:
     """The error that tells why an agent cannot start; its exit code says what is to be done."""
     code = ended.why_phrase.code if ended.why_phrase is not None else ""
-    kind = AgentMissing if code == PROGRAM_MISSING else AgentSignedOut if code in SIGNED_OUT else AgentNotStarted
+    kind = AgentMissing if code == PROGRAM_MISSING else SettingMissing if code in SIGNED_OUT else AgentNotStarted
     return kind(
         f"{worker} is hired, but its agent cannot start: {ended.why}",
         hints=("farhand doctor", f"farhand relaunch {worker}"),

@@ -8,7 +8,7 @@ FarhandError
 │   ├── NameTaken, IdTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, Offline, CannotDo,
 │   │                           NotAllowed, NotReady, NotInFolder, NoRepository, UploadConflict, UnknownUpload
 ├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
-├── DriverError                 AgentMissing, AgentSignedOut, AgentNotStarted, AgentEnded, AgentGone, GitFailed
+├── DriverError                 AgentMissing, AgentNotStarted, AgentEnded, AgentGone, GitFailed
 ├── ChannelError                NotTranscribed
 └── NodeError                   NodeRunning, NodeNotRunning, PortTaken, BadUsage, SettingMissing, SettingWrong,
                                 NodeUnreachable, ProgramMissing, ReachFailed
@@ -343,13 +343,6 @@ class AgentMissing(DriverError):
 
     code = "agent_missing"
     exit_code = 4
-
-
-class AgentSignedOut(DriverError):
-    """The agent's program has no sign-in and no key that its model takes."""
-
-    code = "agent_signed_out"
-    exit_code = 3
 
 
 class AgentNotStarted(DriverError):
