@@ -131,6 +131,21 @@ def test_a_worker_whose_agent_cannot_start_is_told_at_once(lived_in: Home) -> No
     assert lived_in.farhand("focus", "--node", "test", "demo").returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("agent", "why"),
+    [("no_such_module:agent", "no_such_module"), ("broken:agent", "invalid syntax"), ("empty:agent", "agent")],
+)
+def test_an_agent_of_ones_own_that_cannot_be_made_is_told_at_once(lived_in: Home, agent: str, why: str) -> None:
+    (lived_in.folder / "broken.py").write_text("agent = = 1\n")
+    (lived_in.folder / "empty.py").write_text("")
+    told = lived_in.farhand("hire", "--node", "test", "zed", "--agent", agent)
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr.startswith("error: zed is hired, but its agent cannot start: ")
+    assert why in told.stderr.splitlines()[0]
+    assert lived_in.farhand("end", "--node", "test", "zed").returncode == 0
+    assert lived_in.farhand("focus", "--node", "test", "demo").returncode == 0
+
+
 def test_events_are_lines_of_json_in_order(lived_in: Home) -> None:
     lines = lived_in.farhand("events", "--node", "test").stdout.splitlines()
     numbers = [json.loads(line)["seq"] for line in lines]

@@ -34,7 +34,7 @@ PROBLEMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "why_cannot_use_model",
         ),
         (
-            r"ENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|fetch failed|unable to connect|failed to connect"
+            r"\bENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|fetch failed|unable to connect|failed to connect"
             r"|could not resolve|network (error|is unreachable)|getaddrinfo|connection (refused|error|failed)"
             r"|waiting for network",
             NO_NETWORK,
