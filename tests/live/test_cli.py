@@ -89,7 +89,7 @@ def test_the_same_id_twice_is_one_message(lived_in: Home) -> None:
         (["say", " "], 2, "error: There is nothing in that message."),
         (["hire", "status"], 2, 'error: Cannot use "status" - reserved command. Choose another name.'),
         (["hire", "ann", "--backend", "demo", "--dir", "/none/such"], 2, "error: There is no folder /none/such."),
-        (["hire", "ann", "--backend", "claud"], 1, "error: No backend called 'claud'. Known: bridge, claude, codex, "),
+        (["hire", "ann", "--backend", "claud"], 2, "error: No backend called 'claud'. Known: bridge, claude, codex, "),
         (["answer", "a", "yes"], 1, "error: No question with the id 'a' is known."),
     ],
 )
@@ -123,9 +123,25 @@ def test_a_device_is_paired_listed_and_revoked(lived_in: Home) -> None:
 
 def test_a_worker_whose_agent_cannot_start_is_told_at_once(lived_in: Home) -> None:
     told = lived_in.farhand("hire", "--node", "test", "zed", "--adapter", "opencode", "--headless")
-    assert told.returncode == 1
-    assert told.stderr.startswith("error: zed is hired, but its agent cannot start: ")
+    assert told.returncode == 4
+    why = "There is no 'opencode' on PATH: npm install -g opencode-ai"
+    assert told.stderr.splitlines()[0] == f"error: zed is hired, but its agent cannot start: {why}"
     assert "→ farhand doctor" in told.stderr
+    assert lived_in.farhand("end", "--node", "test", "zed").returncode == 0
+    assert lived_in.farhand("focus", "--node", "test", "demo").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("agent", "why"),
+    [("no_such_module:agent", "no_such_module"), ("broken:agent", "invalid syntax"), ("empty:agent", "agent")],
+)
+def test_an_agent_of_ones_own_that_cannot_be_made_is_told_at_once(lived_in: Home, agent: str, why: str) -> None:
+    (lived_in.folder / "broken.py").write_text("agent = = 1\n")
+    (lived_in.folder / "empty.py").write_text("")
+    told = lived_in.farhand("hire", "--node", "test", "zed", "--agent", agent)
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr.startswith("error: zed is hired, but its agent cannot start: ")
+    assert why in told.stderr.splitlines()[0]
     assert lived_in.farhand("end", "--node", "test", "zed").returncode == 0
     assert lived_in.farhand("focus", "--node", "test", "demo").returncode == 0
 

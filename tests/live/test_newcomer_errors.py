@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import anyio.to_thread
 import pytest
+from tests.conftest import PROGRAMS
 from tests.live.nodes import SAFETY_SECONDS, Home
 from tests.spec.promises import promise
 
@@ -75,7 +77,7 @@ CASES: list[tuple[str, dict[str, str], int, str, str]] = [
     ),
     ("run --env-file {broken}", {}, 2, "Line 1 of {broken} is not NAME=value.", "begins with #"),
     ("hook install --settings {settings}", {}, 2, "{settings} is not valid JSON", "--settings"),
-    ("hook install --adapter demo", {}, 1, "No backend called 'demo'.", ""),
+    ("hook install --adapter demo", {}, 2, "No backend called 'demo'.", ""),
     ("say hello", {}, 1, "Node 'prod' is not running.", "farhand run --node prod"),
     ("stop -n dev", {}, 1, "Node 'dev' is not running.", "farhand status --all"),
     ("chat --url https://node.example", {}, 2, "FARHAND_NODE_KEY must have the key", "docs/how-to/devices.md"),
@@ -133,6 +135,39 @@ def test_one_sentence_what_to_do_and_the_right_exit_code(
     assert hint in "\n".join(lines[1:])
     assert "Traceback" not in told.stderr + told.stdout
     assert told.stdout == ""
+
+
+# Who, with which more of a PATH and of the environment, what is said, the code.
+PROGRAMS_FOLDER = f"{PROGRAMS}:{Path(sys.executable).parent}"
+AGENTS = [
+    ("claude --tmux", "", 4, "There is no 'claude' on PATH: npm install -g @anthropic-ai/claude-code"),
+    ("claude --headless", "", 4, "There is no 'claude' on PATH: npm install -g @anthropic-ai/claude-code"),
+    ("codex --headless", "", 4, "There is no 'codex' on PATH: npm install -g @openai/codex"),
+    ("gemini --headless", "", 4, "There is no 'gemini' on PATH: npm install -g @google/gemini-cli"),
+    ("opencode --headless", "", 4, "There is no 'opencode' on PATH: npm install -g opencode-ai"),
+    pytest.param(
+        "gemini --headless",
+        PROGRAMS_FOLDER,
+        3,
+        "at the desk",
+        marks=pytest.mark.skipif(not (PROGRAMS / "gemini").exists(), reason="sh scripts/setup-tests.sh"),
+    ),
+]
+
+
+@promise("cli.56", "cli.57", "output.1")
+@pytest.mark.parametrize(("who", "path", "code", "why"), AGENTS)
+def test_an_agent_that_is_missing_or_signed_out_is_told_at_once(
+    home: Home, who: str, path: str, code: int, why: str
+) -> None:
+    home.environment["PATH"] = f"{path}:/usr/bin:/bin"
+    home.start("test")
+    told = home.farhand("hire", "ann", "--backend", *who.split())
+    lines = told.stderr.splitlines()
+    assert (told.returncode, told.stdout) == (code, ""), told.stderr
+    assert lines[0].startswith("error: ann is hired, but its agent cannot start: ")
+    assert why in lines[0]
+    assert lines[1:] == ["→ farhand doctor", "→ farhand relaunch ann"]
 
 
 def without_rights(home: Home, *words: str) -> subprocess.CompletedProcess[str]:

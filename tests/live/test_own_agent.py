@@ -25,7 +25,7 @@ from pathlib import Path
 
 import os
 
-from farhand.sdk import Agent, deny, extension, subagent, tool
+from farhand.sdk import Agent, BeforeToolInput, BeforeToolOutput, deny, extension, hook, subagent, tool
 
 
 @tool
@@ -48,8 +48,29 @@ def secret() -> str:
     return "a secret"
 
 
+@tool(kind="read")
+def look() -> str:
+    """Looks."""
+    return "all is quiet"
+
+
+@hook("BeforeTool", "^deploy$")
+def guard(event: BeforeToolInput) -> BeforeToolOutput:
+    if event.tool_input["place"] == "moon":
+        return BeforeToolOutput(decision="deny", reason="too far away", system_message="The guard said no.")
+    if event.tool_input["place"] == "mars":
+        return BeforeToolOutput(tool_input={"place": "venus"})
+    return BeforeToolOutput()
+
+
+@hook("BeforeTool", "^look$")
+def asks(event: BeforeToolInput) -> BeforeToolOutput:
+    return BeforeToolOutput(decision="ask", reason="It may be private.")
+
+
 agent = Agent(
-    tools=[deploy, crash, secret],
+    tools=[deploy, crash, secret, look],
+    hooks=[guard, asks],
     policies=[deny("secret")],
     instructions="You deploy.",
     builtin_tools=False,
@@ -98,11 +119,11 @@ def child_of(holders: Path, telegram: TelegramHouse) -> int:
     return life.child
 
 
-async def permission(telegram: TelegramHouse) -> ShownMessage:
+async def permission(telegram: TelegramHouse, tool: str = "deploy") -> ShownMessage:
     """The question that can still be answered."""
     chat = await telegram.manager.sees(lambda chat: any("Allow once" in one.labels for one in chat))
     found = next(one for one in chat if "Allow once" in one.labels)
-    assert "Use deploy" in found.text
+    assert f"Use {tool}" in found.text
     return found
 
 
@@ -201,3 +222,30 @@ async def test_its_command_its_subagent_and_its_rules_hold_and_a_crash_costs_it_
         await telegram.manager.says("/bob how are you?")
         await telegram.manager.reads("Bob is well.")
     assert (project / "deployed.txt").read_text() == "Rome\n"
+
+
+async def test_its_hooks_refuse_change_and_ask_on_the_phone(
+    tmp_path: Path, bot: FakeBot, driver: NativeDriver, fake: FakeGemini, project: Path
+) -> None:
+    fake.expect(calls("deploy", {"place": "moon"}), says("It is too far."), prompt="to the moon")
+    fake.expect(calls("look", {}), says("I looked."), prompt="look around")
+    fake.expect(calls("deploy", {"place": "mars"}), says("It is deployed."), prompt="deploy it")
+    async with on_the_phone(tmp_path, bot, driver) as telegram:
+        await telegram.manager.says(f"/hire ann --agent mine:agent --ask --dir {project}")
+        # Refused without a question, and the person is told by the hook itself.
+        await telegram.manager.says("to the moon")
+        chat = await telegram.manager.sees(lambda chat: any("It is too far." in one.text for one in chat))
+        assert any("The guard said no." in one.text for one in chat)
+        assert not any(one.labels for one in chat if "Use deploy" in one.text)
+        assert "too far away" in str(fake.last["contents"][-1])
+        # A tool that only reads runs unasked, unless a hook wants somebody to be asked.
+        await telegram.manager.says("look around")
+        asked = await permission(telegram, "look")
+        assert "It may be private." in asked.text
+        await telegram.manager.taps(asked, "Allow once")
+        await telegram.manager.reads("I looked.")
+        # What a hook changed is what runs.
+        await telegram.manager.says("deploy it")
+        await telegram.manager.taps(await permission(telegram), "Allow once")
+        await telegram.manager.reads("It is deployed.")
+    assert (project / "deployed.txt").read_text() == "venus\n"

@@ -27,6 +27,7 @@ def told(why: str) -> str:
         ("When using Gemini API, you must specify the GEMINI_API_KEY environment variable.", "it has no key."),
         ("Please set an Auth method in your settings.json", "it has no key."),
         ("Unable to connect to Anthropic services: getaddrinfo ENOTFOUND api", "no network."),
+        ("mine:agent did not start (ModuleNotFoundError: No module named 'mine').", "mine:agent did not start (Module"),
         ("Do you trust the files in this folder?", "it asks whether its folder can be trusted."),
         ("There is no 'claude' on PATH: npm install -g x", "There is no 'claude' on PATH: npm install -g x"),
         ("There is no folder /x; ann cannot work there.", "There is no folder /x; ann cannot work there."),

@@ -257,6 +257,24 @@ async def test_a_paused_turn_goes_on_elsewhere(fake: FakeGemini, make_agent: Mak
     assert later.losses == ()
 
 
+async def test_why_somebody_is_asked_is_known_elsewhere_too(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    options: dict[str, Any] = {
+        "policies": [ask("*", reason="It costs money.")],
+        "tools": [counted],
+        "interactive": True,
+    }
+    fake.expect(calls("counted", {}))
+    question = await waits(session := make_agent(**options).session(), "go")
+    assert question.reason == "It costs money."
+    (resumed,) = (await make_agent(**options).resume_session(session.id)).pending
+    assert resumed == question
+
+
+def counted() -> str:
+    """Counts."""
+    return "1"
+
+
 async def test_a_paused_turn_that_nobody_answered_asks_again(
     fake: FakeGemini, make_agent: MakeAgent, project: Path
 ) -> None:

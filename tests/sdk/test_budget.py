@@ -15,8 +15,19 @@ import pytest
 from tests.sdk.conftest import MakeAgent
 from tests.sdk.turning import intact
 
-from farhand.sdk import BadAgent, Budget, BudgetExceeded, Price, SessionContext, subagent, tool
-from farhand.sdk.loop import usage_event
+from farhand.sdk import (
+    BadAgent,
+    BeforeModelInput,
+    BeforeModelOutput,
+    Budget,
+    BudgetExceeded,
+    Price,
+    SessionContext,
+    hook,
+    subagent,
+    tool,
+)
+from farhand.sdk.events import usage_event
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 
 pytestmark = pytest.mark.anyio
@@ -185,3 +196,55 @@ async def test_a_tree_stops_where_its_budget_is_spent(fake: FakeGemini, make_age
 def test_a_negative_count_gives_nothing_back() -> None:
     usage = usage_event({"promptTokenCount": -5, "candidatesTokenCount": 3, "totalTokenCount": -2}, "m")
     assert (usage.input_tokens, usage.output_tokens, usage.total_tokens) == (0, 3, 0)
+
+
+# Dollars of a tree: whoever has the price, whoever has the budget.
+
+PRICED = {"gemini-2.5-flash": Price(input=10_000.0, output=0.0)}  # $1 for each of the fake's answers
+
+
+async def test_a_childs_dollars_count_for_its_parent_by_the_parents_prices(
+    fake: FakeGemini, make_agent: MakeAgent
+) -> None:
+    leaf = subagent(name="leaf", description="Works.", agent=make_agent(tools=[work]))
+    middle = subagent(name="middle", description="Hands on.", agent=make_agent(subagents=[leaf]))
+    fake.expect(hand("middle"), hand("leaf"), *[calls("work", {}) for _ in range(2)])
+    session = make_agent(subagents=[middle], budget=Budget(dollars=4), prices=PRICED).session()
+    with pytest.raises(BudgetExceeded, match="4 dollars") as caught:
+        await session.send("go")
+    assert caught.value.spent.dollars == pytest.approx(4.0)
+    assert len(fake.requests) == 4
+    assert caught.value.result is not None
+    assert caught.value.result.dollars == pytest.approx(4.0)
+
+
+async def test_a_childs_own_prices_come_before_its_parents(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    cheap = {"gemini-2.5-flash": Price(input=1_000.0, output=0.0)}
+    leaf = subagent(name="leaf", description="Works.", agent=make_agent(prices=cheap))
+    fake.expect(hand("leaf"), says("done"), says("all done"))
+    result = await make_agent(subagents=[leaf], prices=PRICED).send("go")
+    assert result.dollars == pytest.approx(1 + 0.1 + 1)
+    assert result.usage.total_tokens == 330
+
+
+async def test_a_child_without_a_price_is_not_asked_under_a_budget_in_dollars(
+    fake: FakeGemini, make_agent: MakeAgent
+) -> None:
+    leaf = subagent(name="leaf", description="Works.", agent=make_agent(model="gemini-2.5-pro"))
+    fake.expect(hand("leaf"), says("It could not."))
+    session = make_agent(subagents=[leaf], budget=Budget(dollars=9), prices=PRICED).session()
+    result = await session.send("go")
+    assert "price of gemini-2.5-pro" in (result.tool_calls[0].error or "")
+    assert len(fake.requests) == 2
+    assert result.dollars == pytest.approx(2.0)
+
+
+async def test_a_model_that_a_hook_chose_needs_a_price_too(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    @hook("BeforeModel")
+    def dearer(event: BeforeModelInput) -> BeforeModelOutput:
+        return BeforeModelOutput(llm_request={"model": "gemini-2.5-pro"})
+
+    session = make_agent(hooks=[dearer], budget=Budget(dollars=9), prices=PRICED).session()
+    with pytest.raises(BadAgent, match=r"price of gemini-2\.5-pro"):
+        await session.send("go")
+    assert fake.requests == []

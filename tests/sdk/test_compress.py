@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sdk.conftest import MakeAgent
 
-from farhand.sdk import Error, Notice, wire
+from farhand.sdk import Budget, BudgetExceeded, Error, Notice, Price, Usage, wire
 from farhand.sdk.compress import is_due, split_point, window_of
 from farhand.sdk.protocols import Content
 from farhand.testing.models.gemini import USAGE, FakeGemini, says
@@ -54,6 +54,49 @@ async def test_a_failed_compression_leaves_all_as_it_was(make_agent: MakeAgent, 
     assert any(isinstance(event, Error) and event.kind == "compression" and not event.fatal for event in events)
     assert session.transcript[: len(before)] == before
     assert wire.text_of(session.transcript[-1]) == "two"
+
+
+SUMMARY = "<state_snapshot>all that matters</state_snapshot>"
+DOLLAR_A_CALL = {"gemini-2.5-flash": Price(input=10_000.0, output=0.0)}
+
+
+@pytest.mark.anyio
+async def test_a_summary_is_a_model_call_that_is_counted(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    fake.expect(says("old " * 400, usage=NEAR_THE_END), says(SUMMARY), says("second"))
+    session = make_agent(prices=DOLLAR_A_CALL).session()
+    await session.send("first")
+    async with session.run("second", budget=Budget(turns=2, dollars=3)) as run:
+        events = [event async for event in run]
+    assert [event.total_tokens for event in events if isinstance(event, Usage)] == [110, 110]
+    assert run.result.usage.total_tokens == 220
+    assert run.result.dollars == pytest.approx(2.0)
+
+
+@pytest.mark.anyio
+async def test_a_budget_that_the_summary_spent_is_spent(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    fake.expect(says("old " * 400, usage=NEAR_THE_END), says(SUMMARY), says("second"))
+    session = make_agent(prices=DOLLAR_A_CALL).session()
+    await session.send("first")
+    with pytest.raises(BudgetExceeded, match="1 dollars") as caught:
+        async with session.run("second", budget=Budget(dollars=1)) as run:
+            await run.wait()
+    assert caught.value.spent.dollars == pytest.approx(1.0)
+    assert len(fake.requests) == 2
+    assert (await session.send("third")).text == "second"
+
+
+@pytest.mark.anyio
+async def test_a_compression_by_hand_counts_for_the_session(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    fake.expect(says("old " * 400), says(SUMMARY))
+    agent = make_agent(prices=DOLLAR_A_CALL, budget=Budget(turns=2))
+    session = agent.session()
+    await session.send("first")
+    assert await session.compress()
+    with pytest.raises(BudgetExceeded, match="2 turns"):
+        await session.compress()
+    with pytest.raises(BudgetExceeded, match="2 turns"):
+        await (await agent.resume_session(session.id)).send("second")
+    assert len(fake.requests) == 2
 
 
 def test_windows_are_known() -> None:

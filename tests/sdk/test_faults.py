@@ -12,8 +12,10 @@ from tests.sdk.turning import collect
 
 from farhand.sdk import (
     Agent,
+    Ask,
     Error,
     ModelError,
+    Question,
     SdkError,
     SessionContext,
     Text,
@@ -24,7 +26,7 @@ from farhand.sdk import (
     tool,
 )
 from farhand.sdk.errors import NoAnswer
-from farhand.sdk.hooks import AfterToolInput, AfterToolOutput
+from farhand.sdk.hooks import AfterToolInput, AfterToolOutput, BeforeAgentInput, BeforeAgentOutput
 from farhand.testing.models.gemini import FakeGemini, calls, refuses, says
 
 pytestmark = pytest.mark.anyio
@@ -230,3 +232,61 @@ async def test_a_turn_that_ends_without_its_answer_says_so(fake: FakeGemini, mak
         await session.send("weigh it", output=Weight)
     assert caught.value.result.reason == "max_turns"
     assert [call.name for call in caught.value.result.tool_calls] == ["work"]
+
+
+async def test_a_blocked_turn_says_that_its_answer_is_missing(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    @hook("BeforeAgent")
+    def closed(event: BeforeAgentInput) -> BeforeAgentOutput:
+        return BeforeAgentOutput(decision="deny", reason="not today")
+
+    session = make_agent(hooks=[closed]).session()
+    with pytest.raises(NoAnswer, match="not today") as caught:
+        await session.send("weigh it", output=Weight)
+    assert (caught.value.result.reason, caught.value.result.data) == ("blocked", None)
+    stream = session.send_stream("weigh it", output=Weight)
+    assert (await collect(stream))[-1].data is None
+    with pytest.raises(NoAnswer):
+        _ = stream.data
+    assert fake.requests == []
+
+
+async def test_a_turn_that_was_left_goes_on_with_its_type(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    weighed = 0
+
+    @tool
+    def weigh() -> str:
+        """Weighs."""
+        nonlocal weighed
+        weighed += 1
+        return "12"
+
+    fake.expect(calls("weigh", {}), calls("final_result", {"kilograms": 12}))
+    session = make_agent(tools=[weigh]).session()
+    async with session.run("weigh it", output=Weight) as run:
+        async for event in run:
+            if isinstance(event, ToolResponse):
+                break
+    assert (await session.go_on()).data == Weight(12)
+    assert weighed == 1
+
+
+async def test_a_turn_that_asked_goes_on_elsewhere_with_the_type_it_is_told(
+    fake: FakeGemini, make_agent: MakeAgent
+) -> None:
+    @tool
+    async def weigh(context: SessionContext) -> str:
+        """Weighs."""
+        return (await context.ask(Question("unit", "choice", "Which unit?", ("kg", "lb")))).choice or ""
+
+    fake.expect(calls("weigh", {}), calls("final_result", {"kilograms": 12}))
+    session = make_agent(tools=[weigh], interactive=True).session()
+    async with session.run("weigh it", output=Weight) as run:
+        async for event in run:
+            if isinstance(event, Ask):
+                await session.pause()
+    assert run.result.reason == "paused"
+    resumed = await make_agent(tools=[weigh], interactive=True).resume_session(session.id)
+    assert resumed.answer("unit", "kg")
+    result = await resumed.go_on(output=Weight)
+    assert result.data == Weight(12)
+    assert [call.content for call in result.tool_calls if call.name == "weigh"] == ["kg"]

@@ -118,7 +118,7 @@ async def leave(way: str, run: Any, session: Any) -> None:
             await session.close()
         case "raise":
             raise RuntimeError("left")
-        case "kill":
+        case "cancelled":
             task = asyncio.current_task()
             assert task is not None
             task.cancel()
@@ -130,7 +130,7 @@ async def leave(way: str, run: Any, session: Any) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     at=st.integers(0, 12),
-    way=st.sampled_from(["break", "cancel", "interrupt", "close", "raise", "kill", "forget"]),
+    way=st.sampled_from(["break", "cancel", "interrupt", "close", "raise", "cancelled", "forget"]),
     block=st.booleans(),
 )
 def test_left_at_any_event_the_session_is_free_and_its_transcript_whole(at: int, way: str, block: bool) -> None:

@@ -367,7 +367,8 @@ async def test_compressing_by_hand_tells_the_next_reader(make_agent: MakeAgent, 
     await session.send("first")
     assert await session.compress()
     events = await collect(session.send_stream("next"))
-    assert events[0].source == "compression"
+    # What the summary took comes first, as that of every model call.
+    assert (events[0].total_tokens, events[1].source) == (110, "compression")
     assert wire.text_of(fake.last["contents"][1]) == "<state_snapshot>short</state_snapshot>"
 
 

@@ -130,7 +130,7 @@ async def test_another_settings_file_and_a_backend_without_one(tmp_path: Path) -
     assert ANSWERS in settings.read_text()
     assert not (tmp_path / ".claude" / "settings.json").exists()
     code, told = await farhand(tmp_path, "hook", "install", "--backend", "demo")
-    assert (code, told.startswith("error: No backend called 'demo'. Known: claude")) == (1, True)
+    assert (code, told.startswith("error: No backend called 'demo'. Known: claude")) == (2, True)
     older = tmp_path / "older" / "settings.json"
     older.parent.mkdir()
     older.write_text('{"hooks": {"Stop": [{"hooks": [{"command": "~/.claude/hooks/send-to-telegram.sh"}]}]}}')

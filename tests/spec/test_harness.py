@@ -6,7 +6,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from scripts.spec_2 import unlisted
+from scripts.spec_2 import (
+    DEMANDS,
+    Demand,
+    demands_of,
+    differences,
+    read_demands,
+    read_open,
+    read_promises,
+    unmet,
+)
 from tests.spec.promises import promise
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +43,51 @@ def test_what_is_not_kept_yet_is_told() -> None:
     assert [line for line in waiting if f"| {line.replace(' ', ' | ', 1)} |" not in told] == []
 
 
-def test_a_line_of_the_spec_that_is_on_no_list_is_found() -> None:
-    listed = "cli.1 MUST implement `run` to start a node.\n"
-    spec = "- MUST implement `run` to start a node.\n- MUST dance.\nNothing.\n"
-    assert unlisted(spec, listed) == ["on neither list: MUST dance."]
+SPEC = """# A spec
+- MUST implement `run` to start a node.
+- MUST say:
+  - hello
+## Appendix A: Texts
+### Greeting
+```
+Hello.
+```
+## Appendix B: More
+Nothing here.
+"""
+LISTED = {"cli.1": "MUST implement `run` to start a node.", "cli.2": "MUST say: hello", "texts.1": "The greeting."}
+
+
+def demands() -> list[Demand]:
+    """What that spec demands, each with the promise that answers it."""
+    return [
+        each._replace(promises=(name,))
+        for each, name in zip(demands_of(SPEC), ("cli.1", "cli.2", "texts.1"), strict=True)
+    ]
+
+
+def test_a_line_or_a_section_of_the_spec_that_is_on_no_list_is_found_without_its_text() -> None:
+    assert unmet(demands(), LISTED) == []
+    for name in LISTED:
+        without = {other: text for other, text in LISTED.items() if other != name}
+        (told,) = unmet(demands(), without)
+        assert told.startswith(f"on neither list: {name} (")
+    reworded = {**LISTED, "cli.1": "MUST implement `run` to start a node, or not."} | {"cli.2": "MUST sing: hello"}
+    assert unmet(demands(), reworded) == ["cli.2 is not in the words of the spec"]
+    assert unmet(demands(), {**LISTED, "cli.3": "MUST dance."}) == ["no line of the spec demands cli.3"]
+
+
+def test_another_text_of_the_spec_is_told_apart() -> None:
+    assert differences(SPEC, demands()) == []
+    more = differences(SPEC.replace("# A spec", "# A spec\n- MUST dance."), demands())
+    assert [one.partition(" (")[0] for one in more] == ["on neither list: MUST dance."]
+    told, gone = differences(SPEC.replace("Hello.", "hello."), demands())
+    assert told.startswith("on neither list: A: Greeting (block ")
+    assert gone == "not in the spec: texts.1"
+
+
+def test_every_promise_answers_a_demand_of_the_spec() -> None:
+    kept = read_demands(DEMANDS.read_text("utf-8"))
+    assert [sum(each.kind == kind for each in kept) for kind in ("must", "block")] == [238, 46]
+    promised = {name: text for promises in read_promises().values() for name, text in promises}
+    assert unmet(kept, promised | read_open()) == []

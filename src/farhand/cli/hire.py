@@ -11,16 +11,17 @@ from farhand.cli.options import me, new_id, with_hub
 from farhand.cli.say import asked
 from farhand.model import bridge
 from farhand.model.commands import Hire
-from farhand.model.errors import AgentNotStarted
+from farhand.model.errors import AgentMissing, AgentNotStarted, FarhandError, SettingMissing
 from farhand.model.facts import AskRaised, CameOnline, Hired, WentOffline
 from farhand.model.ports import Hub
 from farhand.model.present import AGENT, AGENT_BACKEND, WIRE
 from farhand.model.sandbox import OFF, ON, OPTION
+from farhand.model.start_problems import PROGRAM_MISSING, SIGNED_OUT
 from farhand.model.visible import for_terminal
 from farhand.model.words import Mode
 
-# An agent that takes longer is not waited for.
-START_SECONDS = 30.0
+# An agent that takes longer is not waited for; its driver has given up before, and said why.
+START_SECONDS = 90.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,6 +93,16 @@ def _backend(arguments: argparse.Namespace) -> str:
     return str(arguments.backend) or (AGENT_BACKEND if arguments.agent else "")
 
 
+def not_started(worker: str, ended: WentOffline) -> FarhandError:
+    """The error that tells why an agent cannot start; its exit code says what is to be done."""
+    code = ended.why_phrase.code if ended.why_phrase is not None else ""
+    kind = AgentMissing if code == PROGRAM_MISSING else SettingMissing if code in SIGNED_OUT else AgentNotStarted
+    return kind(
+        f"{worker} is hired, but its agent cannot start: {ended.why}",
+        hints=("farhand doctor", f"farhand relaunch {worker}"),
+    )
+
+
 async def hire(hub: Hub, command: Hire) -> int:
     """Hires, and waits a moment: that the agent cannot start, or what is asked before it does, is told at once."""
     before = await hub.look()
@@ -105,11 +116,8 @@ async def hire(hub: Hub, command: Hire) -> int:
                 case Hired() as fact:
                     how = "" if fact.backend == bridge.BACKEND else f", mode {fact.mode}"
                     how = f" ({fact.backend}{how}, in {for_terminal(fact.directory)})"
-                case WentOffline(why=why):
-                    raise AgentNotStarted(
-                        f"{worker} is hired, but its agent cannot start: {why}",
-                        hints=("farhand doctor", f"farhand relaunch {worker}"),
-                    )
+                case WentOffline():
+                    raise not_started(worker, event.fact)
                 case AskRaised() as ask:
                     sys.stdout.write(f"{worker} is hired{how}; before its agent starts, there is a question.\n")
                     sys.stdout.write(f"{asked(worker, ask)}\n")

@@ -147,6 +147,7 @@ class UnknownBackend(Refused):
     """No driver runs that kind of agent."""
 
     code = "unknown_backend"
+    exit_code = 2
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         names = sorted(known)

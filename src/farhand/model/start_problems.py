@@ -7,6 +7,8 @@ from farhand.model.words import Phrase
 
 LONGEST_REASON = 240
 NO_NETWORK = "why_no_network"
+PROGRAM_MISSING = "why_program_missing"
+SIGNED_OUT = frozenset(("why_not_signed_in", "why_key_refused", "why_no_key"))
 WAITS_FOR_NETWORK = "No network. It waits, and goes on by itself when the network is back; Stop or /pause ends that."
 # What agents and systems say, and the reason with what a person can do about it, by code. The first that fits counts.
 PROBLEMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -32,7 +34,7 @@ PROBLEMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "why_cannot_use_model",
         ),
         (
-            r"ENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|fetch failed|unable to connect|failed to connect"
+            r"\bENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|fetch failed|unable to connect|failed to connect"
             r"|could not resolve|network (error|is unreachable)|getaddrinfo|connection (refused|error|failed)"
             r"|waiting for network",
             NO_NETWORK,

@@ -137,7 +137,7 @@ async def _put_to_person(
         outcome = await acting.hooks.fire("Notification", fields, acting.context)
         if outcome.system_message and not outcome.suppress_output:
             await acting.emit(Notice(outcome.system_message, "Notification"))
-    question = Question(f"permission-{call.id}", "permission", text, ("allow", "deny"), call)
+    question = Question(f"permission-{call.id}", "permission", text, ("allow", "deny"), call, reason=verdict.reason)
     reply = await asked.ask(question if asked is acting else from_subagent(question, acting))
     if reply.allows:
         return Approval("allow")

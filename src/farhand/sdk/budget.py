@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,7 +146,6 @@ def price_of(prices: Mapping[str, Price], model: str) -> Price | None:
     return prices.get(model) or next((each for name, each in prices.items() if name.partition(":")[2] == model), None)
 
 
-def check_priced(ledgers: Sequence[Ledger], prices: Mapping[str, Price], model: str) -> None:
-    """Raises when dollars are to be counted and nobody said what the model costs."""
-    if price_of(prices, model) is None and any(each.budget.dollars is not None for each in ledgers):
-        raise BadAgent(f"A budget in dollars needs the price of {model}: Agent(prices={{{model!r}: Price(…, …)}}).")
+def unpriced(model: str) -> BadAgent:
+    """Dollars are to be counted, and nobody said what the model costs."""
+    return BadAgent(f"A budget in dollars needs the price of {model}: Agent(prices={{{model!r}: Price(…, …)}}).")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from farhand.sdk import wire
 from farhand.sdk.errors import ModelError
 from farhand.sdk.protocols import Content
-
-if TYPE_CHECKING:
-    from farhand.sdk.models import Model
 
 KEPT_SHARE = 0.3
 DEFAULT_THRESHOLD = 0.5
@@ -54,7 +51,9 @@ def split_point(contents: Sequence[Content], kept_share: float = KEPT_SHARE) -> 
     return len(contents) if complete else last
 
 
-async def compress(contents: Sequence[Content], model: Model, model_name: str) -> list[Content] | None:
+async def compress(
+    contents: Sequence[Content], model_name: str, ask_model: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+) -> list[Content] | None:
     """The shortened conversation, its opening kept; None when it would not get shorter."""
     opening = [content for content in contents[:1] if wire.text_of(content).startswith("<session_context>")]
     talk = list(contents[len(opening) :])
@@ -64,7 +63,7 @@ async def compress(contents: Sequence[Content], model: Model, model_name: str) -
         return None
     anew = any("<state_snapshot>" in wire.text_of(content) for content in old)
     ask = "Write the <state_snapshot>." + (" Carry over what still matters of the earlier one." if anew else "")
-    response = await model.generate(
+    response = await ask_model(
         {
             "model": model_name,
             "contents": [*old, wire.user(ask)],

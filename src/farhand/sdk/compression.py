@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from farhand.sdk import wire
 from farhand.sdk.errors import SdkError
-from farhand.sdk.events import Error, Notice
+from farhand.sdk.events import Error, Notice, usage_event
+from farhand.sdk.spans import chat_span
 
 if TYPE_CHECKING:
     from farhand.sdk.session import Session
@@ -24,6 +25,7 @@ async def compress_if_due(session: Session) -> None:
 
 async def compress_session(session: Session, trigger: str) -> bool:
     """Compresses now; whether the conversation got shorter."""
+    from farhand.sdk.budget import BudgetExceeded
     from farhand.sdk.compress import compress
 
     history = session.conversation
@@ -33,7 +35,9 @@ async def compress_session(session: Session, trigger: str) -> bool:
             await session.emit(Notice(outcome.system_message, "PreCompress"))
     before = wire.estimate_tokens(history.contents)
     try:
-        shortened = await compress(history.contents, session.model, session.model_name)
+        shortened = await compress(history.contents, session.model_name, lambda request: _ask_model(session, request))
+    except BudgetExceeded:
+        raise
     except SdkError as error:
         history.compression_failed = True
         await session.emit(Error(f"The conversation could not be shortened: {error}", "compression", fatal=False))
@@ -45,3 +49,18 @@ async def compress_session(session: Session, trigger: str) -> bool:
     after = wire.estimate_tokens(history.contents)
     await session.emit(Notice(f"Shortened from about {before} to {after} tokens.", "compression"))
     return True
+
+
+async def _ask_model(session: Session, request: dict[str, Any]) -> dict[str, Any]:
+    """Asks for the summary: a model call as any other, within the budgets, counted and told."""
+    model = str(request["model"])
+    session.spending.begin_call()
+    session.spending.check_priced(model)
+    with chat_span(session, model) as span:
+        response = await session.model.generate(request)
+        counts = wire.usage_of(response)
+        usage = usage_event(counts, model) if counts else None
+        span.ended(wire.model(*wire.response_parts(response)), wire.finish_reason(response), usage)
+    if usage is not None:
+        await session.emit(session.spending.end_call(usage))
+    return response

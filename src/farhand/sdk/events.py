@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -63,7 +64,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of one model call."""
+    """The tokens of one model call, and what they cost where the price is known."""
 
     type: ClassVar[str] = "usage"
     input_tokens: int = 0
@@ -73,6 +74,7 @@ class Usage:
     tool_tokens: int = 0
     total_tokens: int = 0
     model: str = ""
+    dollars: float | None = None
 
     def plus(self, other: Usage) -> Usage:
         """Both together."""
@@ -84,7 +86,30 @@ class Usage:
             self.tool_tokens + other.tool_tokens,
             self.total_tokens + other.total_tokens,
             other.model or self.model,
+            _together(self.dollars, other.dollars),
         )
+
+
+def usage_event(usage: Mapping[str, Any], model: str) -> Usage:
+    """The token counts of a response as an event."""
+    return Usage(
+        _count(usage, "promptTokenCount"),
+        _count(usage, "candidatesTokenCount"),
+        _count(usage, "cachedContentTokenCount"),
+        _count(usage, "thoughtsTokenCount"),
+        _count(usage, "toolUsePromptTokenCount"),
+        _count(usage, "totalTokenCount"),
+        model,
+    )
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int:
+    # A count below nothing would give back what was spent.
+    return max(0, int(usage.get(name) or 0))
+
+
+def _together(one: float | None, other: float | None) -> float | None:
+    return None if one is None and other is None else (one or 0.0) + (other or 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from farhand.sdk import llm, wire
 from farhand.sdk.compression import compress_if_due
 from farhand.sdk.errors import ModelError, SdkError
-from farhand.sdk.events import Error, Event, Finish, FinishReason, Notice, Retrying, Text, Thought, Usage
+from farhand.sdk.events import Error, Event, Finish, FinishReason, Notice, Retrying, Text, Thought, usage_event
 from farhand.sdk.first_message import system_instruction
 from farhand.sdk.json_shapes import is_mapping
 from farhand.sdk.models import RETRY_LISTENER, close_stream
@@ -126,10 +126,10 @@ class TurnLoop:
         while True:
             if self._tally.turns >= self._session.max_turns:
                 raise _End("max_turns", f"The limit of {self._session.max_turns} model calls was reached.")
-            self._session.spending.begin_call()
-            self._tally.turns += 1
             self._take_steering()
             await compress_if_due(self._session)
+            self._session.spending.begin_call()
+            self._tally.turns += 1
             tools = await self._tools()
             content, ending = await self._ask_model(tools)
             calls = wire.calls_of(content)
@@ -194,6 +194,8 @@ class TurnLoop:
     async def _ask_model(self, tools: Mapping[str, Tool]) -> tuple[Content, str]:
         request = await self._request(tools)
         request, ready = await self._before_model(request)
+        if ready is None:
+            self._session.spending.check_priced(str(request["model"]))
         with chat_span(self._session, str(request["model"])) as span:
             return await self._hear_answer(request, ready, span)
 
@@ -214,9 +216,7 @@ class TurnLoop:
         usage = usage_event(gathered.usage, str(request["model"])) if gathered.usage else None
         span.ended(content, gathered.ending, usage)
         if usage is not None:
-            if (dollars := self._session.spending.end_call(usage)) is not None:
-                self._tally.dollars = (self._tally.dollars or 0.0) + dollars
-            await self._emit(usage)
+            await self._emit(self._session.spending.end_call(usage))
         # From here to the running of its calls nothing waits: an interrupt would leave them without a response.
         if wire.parts_of(content):
             self._session.conversation.add_answer(content, gathered.usage, str(request["model"]))
@@ -317,24 +317,6 @@ class _Gathered:
         self.parts: list[Part] = []
         self.ending = ""
         self.usage: dict[str, Any] = {}
-
-
-def usage_event(usage: Mapping[str, Any], model: str) -> Usage:
-    """The token counts of a response as an event."""
-    return Usage(
-        _count(usage, "promptTokenCount"),
-        _count(usage, "candidatesTokenCount"),
-        _count(usage, "cachedContentTokenCount"),
-        _count(usage, "thoughtsTokenCount"),
-        _count(usage, "toolUsePromptTokenCount"),
-        _count(usage, "totalTokenCount"),
-        model,
-    )
-
-
-def _count(usage: Mapping[str, Any], name: str) -> int:
-    # A count below nothing would give back what was spent.
-    return max(0, int(usage.get(name) or 0))
 
 
 async def evaluated(instructions: Any, context: Any) -> str:

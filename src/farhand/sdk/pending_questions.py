@@ -95,6 +95,7 @@ def _question_form(question: Question) -> dict[str, Any]:
         "call": {"id": call.id, "name": call.name, "arguments": call.arguments} if call else None,
         "fields": dict(question.fields),
         "subagent": question.subagent,
+        "reason": question.reason,
     }
 
 
@@ -108,4 +109,5 @@ def _question(form: Mapping[str, Any]) -> Question:
         ToolCall(call["id"], call["name"], dict(call["arguments"])) if call else None,
         dict(form["fields"]),
         str(form.get("subagent", "")),
+        str(form.get("reason", "")),
     )

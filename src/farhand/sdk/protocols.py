@@ -220,7 +220,7 @@ class Question:
     """Something a person is asked: a permission (with its `call`), a choice or a free text.
 
     An empty `choices` wants free text. `fields` is the raw form of a question that has more to it (ask_user's own).
-    `subagent` names the subagent that asks, where it is one.
+    `subagent` names the subagent that asks, where it is one. `reason` is why a rule or a hook wants a person's word.
     """
 
     id: str
@@ -230,6 +230,7 @@ class Question:
     call: ToolCall | None = None
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
     subagent: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

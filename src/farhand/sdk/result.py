@@ -56,7 +56,6 @@ class Tally:
         self._seconds: float | None = None
         self._mark = 0
         self.turns = 0
-        self.dollars: float | None = None
         self.failure: Error | None = None
 
     def start(self, mark: int) -> None:
@@ -95,5 +94,5 @@ class Tally:
             tuple(self._calls.values()),
             self.turns,
             seconds,
-            self.dollars,
+            self._usage.dollars,
         )

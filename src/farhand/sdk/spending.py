@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from farhand.sdk.events import Error, Finish, Usage
 
 if TYPE_CHECKING:
-    from farhand.sdk.budget import Budget, Ledger
+    from farhand.sdk.budget import Budget, Ledger, Price
     from farhand.sdk.loop import TurnLoop
     from farhand.sdk.protocols import Part
     from farhand.sdk.session import Session
@@ -30,14 +31,16 @@ class Spending:
     @property
     def ledgers(self) -> list[Ledger]:
         """Every ledger that this session's spending counts for."""
-        own = [each for each in (self._run, self._own) if each is not None]
         parent = self._session.parent
-        return [*own, *(parent.spending.ledgers if parent is not None else ())]
+        return [*self._mine(), *(parent.spending.ledgers if parent is not None else ())]
 
     async def within(self, turn: TurnLoop, parts: list[Part] | None) -> None:
         """Runs a turn within the time that is left."""
-        self._open()
-        mine = [each for each in (self._run, self._own) if each is not None]
+        if self._run_budget is not None:
+            from farhand.sdk.budget import Ledger
+
+            self._run = Ledger(self._run_budget, "run")
+        mine = self._mine()
         if not mine:
             await turn.run(parts)
             return
@@ -59,20 +62,17 @@ class Spending:
         finally:
             for each in mine:
                 each.stop()
+            self._run = None
 
-    def _open(self) -> None:
-        """Opens the ledgers that there are budgets for, and looks whether dollars can be counted."""
-        agent = self._session.agent
-        if self._run_budget is None and agent.budget is None:
-            return
-        from farhand.sdk.budget import SUFFIX, Ledger, check_priced
+    def _mine(self) -> list[Ledger]:
+        """The ledgers of the run and of the session itself, where they have a budget."""
+        budget = self._session.agent.budget
+        if budget is not None and self._own is None:
+            from farhand.sdk.budget import SUFFIX, Ledger
 
-        if self._run_budget is not None:
-            self._run = Ledger(self._run_budget, "run")
-        if agent.budget is not None and self._own is None:
             recorded = self._session.transcript_path
-            self._own = Ledger(agent.budget, "session", Path(recorded + SUFFIX) if recorded else None)
-        check_priced(self.ledgers, agent.prices, self._session.model_name)
+            self._own = Ledger(budget, "session", Path(recorded + SUFFIX) if recorded else None)
+        return [each for each in (self._run, self._own) if each is not None]
 
     def begin_call(self) -> None:
         """A model is about to be asked. Raises BudgetExceeded when something is spent."""
@@ -87,15 +87,32 @@ class Spending:
         for each in ledgers:
             each.add(BudgetSpent(turns=1))
 
-    def end_call(self, usage: Usage) -> float | None:
-        """A model answered; what that cost, where its price is known."""
-        agent, ledgers = self._session.agent, self.ledgers
-        if not ledgers and not agent.prices:
-            return None
-        from farhand.sdk.budget import BudgetSpent, price_of
+    def check_priced(self, model: str) -> None:
+        """Raises when dollars are to be counted, also by an agent above, and nobody said what this model costs."""
+        if any(each.budget.dollars is not None for each in self.ledgers) and self._price(model) is None:
+            from farhand.sdk.budget import unpriced
 
-        price = price_of(agent.prices, usage.model)
+            raise unpriced(model)
+
+    def end_call(self, usage: Usage) -> Usage:
+        """A model answered: counts it for every budget. Returns it with what it cost, where its price is known."""
+        price = self._price(usage.model)
         dollars = price.of(usage) if price is not None else None
-        for each in ledgers:
-            each.add(BudgetSpent(tokens=usage.total_tokens, dollars=dollars or 0.0))
-        return dollars
+        if ledgers := self.ledgers:
+            from farhand.sdk.budget import BudgetSpent
+
+            for each in ledgers:
+                each.add(BudgetSpent(tokens=usage.total_tokens, dollars=dollars or 0.0))
+        return usage if dollars is None else replace(usage, dollars=dollars)
+
+    def _price(self, model: str) -> Price | None:
+        """What a model costs: by the prices of this agent, then of those above it."""
+        session: Session | None = self._session
+        while session is not None:
+            if session.agent.prices:
+                from farhand.sdk.budget import price_of
+
+                if (price := price_of(session.agent.prices, model)) is not None:
+                    return price
+            session = session.parent
+        return None

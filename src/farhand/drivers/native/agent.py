@@ -128,19 +128,19 @@ class NativeAgent:
         choices = [msgspec.to_builtins(offered(one, permission=permission)) for one in question.choices]
         asked: JsonObject = {"question": question.text, "about": "permission" if permission else "choice"}
         if question.call is not None:
-            asked |= asked_for(question.call)
+            asked |= asked_for(question.call, question.reason)
             if question.subagent:
                 asked["question"] = f"{question.subagent}: {asked['question']}"
         self._write({"ask": self._running, "ask_id": ask, "choices": choices, **asked})
 
 
-def asked_for(call: ToolCall) -> JsonObject:
-    """What a call would do, and the whole of its arguments."""
+def asked_for(call: ToolCall, reason: str = "") -> JsonObject:
+    """What a call would do, the whole of its arguments, and why: what a rule or hook says comes first."""
     given = Fields(dict(call.arguments))
     action = action_of(call.name, given)
     plain = action.kind is ActionKind.RUN and set(given.plain) <= {"command", "description"}
     whole = action.target if plain else json.dumps(call.arguments, ensure_ascii=False, indent=2)
-    why = given.text("description")
+    why = reason or given.text("description")
     where = given.text("dir_path") if action.kind is ActionKind.RUN else ""
     asked: JsonObject = {"question": headline(action), "detail": whole, "action": msgspec.to_builtins(action)}
     return {**asked, "where": where, "why": why}

@@ -6,14 +6,17 @@ from contextlib import asynccontextmanager
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink, line_or_change
+from farhand.drivers.wires.lines.start import start_problem
 from farhand.drivers.wires.lines.translate import translate
 from farhand.drivers.wires.manifest import read_manifest
+from farhand.model.errors import AgentNotStarted
 from farhand.model.holder_ports import Holders
 from farhand.model.ports import Can, Driver
 from farhand.model.present import AGENT, Worker
 from farhand.model.words import Mode
 
 MANIFEST = read_manifest("farhand.drivers.native")
+BUSY = "A native agent takes a message when its turn is over."
 
 
 def build(context: DriverContext) -> list[Driver]:
@@ -53,7 +56,13 @@ class NativeDriver:
         """Starts the worker's agent, or finds it alive and goes on after the cursor. A new life resumes the session."""
         program = Program(argv=self._argv(worker), directory=worker.directory, environment=self._environment)
         async with open_wire(self._holders, worker.hiring_id, program, cursor) as process:
-            yield LineLink(process, line_or_change, translate, "A native agent takes a message when its turn is over.")
+            problem = await start_problem(process)
+            if not problem:
+                yield LineLink(process, line_or_change, translate, BUSY)
+                return
+        # The next start is a start, and no look at what is left of this one.
+        await forget(self._holders, worker.hiring_id)
+        raise AgentNotStarted(f"{worker.options.get(AGENT) or 'The native agent'} did not start ({problem}).")
 
     def _argv(self, worker: Worker) -> tuple[str, ...]:
         # -P keeps what lies in the worker's folder from standing in for our own modules.

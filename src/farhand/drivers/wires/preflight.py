@@ -7,13 +7,14 @@ from pathlib import Path
 from farhand.model.errors import AgentMissing, DriverError
 from farhand.model.phrases import phrase
 from farhand.model.present import Worker
+from farhand.model.start_problems import PROGRAM_MISSING
 
 
 def program_path(name: str, install: str, environment: Mapping[str, str]) -> str:
     """Where the program is; raises AgentMissing with the command that installs it."""
     path = shutil.which(name, path=environment.get("PATH"))
     if path is None:
-        raise AgentMissing(phrase("why_program_missing", program=name, install=install), program=name)
+        raise AgentMissing(phrase(PROGRAM_MISSING, program=name, install=install), program=name)
     return path
 
 

@@ -1,17 +1,15 @@
 """Runs workers of an ACP agent: a relay in a holder owns the connection, and is spoken to in the line protocol."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeAlias
 
-import anyio
-
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.drivers.wires.folders.check import FolderGate
-from farhand.drivers.wires.foreign_json import parse
-from farhand.drivers.wires.holder.process import HeldProcess, Program, forget, open_wire, sentence
+from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink, line_or_change
+from farhand.drivers.wires.lines.start import start_problem
 from farhand.drivers.wires.lines.translate import KeyedLine, translate
 from farhand.model.errors import AgentNotStarted, DriverError
 from farhand.model.facts import AskRaised
@@ -21,10 +19,6 @@ from farhand.model.present import Worker
 from farhand.model.review import is_reviewer
 from farhand.model.words import Mode, replace
 
-# An agent that says nothing for so long may still start.
-START_SECONDS = 60.0
-# What the relay says before the reason.
-GONE = "The agent is gone. "
 BUSY = "This agent takes a message when its turn is over."
 # What a backend makes of the facts of one line.
 Amend: TypeAlias = Callable[[tuple[Heard, ...]], tuple[Heard, ...]]
@@ -49,20 +43,6 @@ def errand_line(agent: AcpAgent, errand: Errand) -> KeyedLine | NotTaken | None:
     if errand.model and not agent.models:
         return NotTaken(why=f"{name} cannot change its model.")
     return line_or_change(replace(errand, mode=agent.modes[Mode(errand.mode)] if errand.mode else None))
-
-
-async def start_problem(process: HeldProcess) -> str:
-    """Why an agent ended before it had a session; empty when it has one, or takes longer than anybody would wait."""
-    problem = ""
-    with anyio.move_on_after(START_SECONDS):
-        async with aclosing(process.lines()) as batches:
-            async for lines, _ in batches:
-                for record in filter(None, map(parse, lines)):
-                    if record.text("session"):
-                        return ""
-                    problem = record.text("text").removeprefix(GONE) or problem
-        return problem or sentence(await process.exit())
-    return ""
 
 
 class AcpDriver:
@@ -112,8 +92,7 @@ class AcpDriver:
         program = Program(argv=self._argv(worker), directory=worker.directory, environment=environment)
         may_start = partial(self._gate.pass_through, worker) if self._gate else None
         async with open_wire(self._holders, worker.hiring_id, program, cursor, may_start) as process:
-            is_new = process.is_unread and not process.ended_on_purpose
-            problem = await start_problem(process) if is_new else ""
+            problem = await start_problem(process)
             if not problem:
                 yield LineLink(process, partial(errand_line, self._agent), self._translate, BUSY)
                 return
