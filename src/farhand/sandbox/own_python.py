@@ -11,12 +11,13 @@ from typing import Final
 
 from farhand.model.sandbox import Mount
 from farhand.sandbox import module_runner
-from farhand.sandbox.plan import is_mounted, same
+from farhand.sandbox.plan import USUAL_PATH, is_mounted, same
 
 PACKAGE: Final = str(Path(__file__).parent.parent)
 NO_PYTHON: Final = f"The image has no python3, which this agent needs. {module_runner.REPAIR}"
-_FIND: Final = f"command -v python3 >/dev/null 2>&1 || {{ echo {shlex.quote(NO_PYTHON)} >&2; exit 127; }}"
-_RUN: Final = f'{_FIND}; exec python3 "$@"'
+# First where a system has its own: a mounted home may have one for another system, and it may come first on the PATH.
+_FIND: Final = f"python=$(PATH={USUAL_PATH}; command -v python3) || python=$(command -v python3)"
+_RUN: Final = f'{_FIND} || {{ echo {shlex.quote(NO_PYTHON)} >&2; exit 127; }}; exec "$python" "$@"'
 
 
 def is_own(argv: Sequence[str]) -> bool:
