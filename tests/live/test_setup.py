@@ -10,8 +10,10 @@ from pathlib import Path
 import anyio.to_thread
 import pytest
 from tests.live.nodes import Home
+from tests.live.test_doctor import program
 from tests.live.test_terminal import Desk
 
+from farhand.channels.kit.who_may_speak import as_qr
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -50,6 +52,11 @@ async def test_a_person_is_led_from_the_token_to_the_first_message(home: Home, b
 
     try:
         await sees("The token that it gave you (you will not see it): ")
+        shown = [line.rstrip("\r") for line in desk.shown.splitlines()]
+        drawn = as_qr("https://t.me/BotFather").splitlines()
+        assert len(drawn) > 10
+        assert shown[shown.index(drawn[0]) :][: len(drawn)] == drawn
+        assert "   https://t.me/BotFather" in shown
         desk.type("1:wrong\r")
         await sees("Telegram does not know that token. Once more:")
         await anyio.to_thread.run_sync(desk.wait, lambda: desk.shown.count("not see it): ") == 2, "the second question")
@@ -112,6 +119,51 @@ async def test_every_step_is_a_flag_so_that_nobody_need_be_asked(home: Home, bot
     assert (code, "farhand stop --node dev" in told) == (1, True)
 
 
+async def test_a_person_chooses_among_the_agents_and_the_ways_in_that_are_here(home: Home, bot: FakeBot) -> None:
+    programs = home.folder / "programs"
+    for name, said in (("codex", "codex-cli 0.166.0"), ("gemini", "0.49.0"), ("cloudflared", "cloudflared 2026")):
+        program(programs, name, said)
+    (home.folder / ".codex").mkdir()
+    (home.folder / ".codex" / "auth.json").write_text("{}")
+    home.environment |= {
+        "PATH": f"{programs}:/usr/bin:/bin",
+        "TELEGRAM_API_URL": bot.address,
+        "TELEGRAM_BOT_TOKEN": bot.token,
+    }
+    desk = Desk(home, "setup", "-p", "0", "--admin", "77", "--no-start")
+
+    async def answers(question: str, *typed: str) -> None:
+        await anyio.to_thread.run_sync(desk.see, question)
+        for one in typed:
+            desk.type(f"{one}\r")
+
+    try:
+        # Who is logged in comes first, and is what Enter means.
+        await answers("1) codex")
+        await answers("2) gemini  not logged in yet")
+        await answers("1-2 [codex]: ", "3")
+        await answers("A number from 1 to 2, or one of: codex, gemini", "2")
+        await answers("1-4 [default]: ", "auto_edit")
+        await answers("The folder that they begin in", "")
+        await answers("How is this node reached from outside?")
+        await answers("1) cloudflared  by anybody who knows the address")
+        await answers("1-2 [none]: ", "cloudflared")
+        await answers("Your mail address", "nobody")
+        await answers("FARHAND_PUSH_CONTACT", "me@example.org")
+        await answers("Start it with: farhand run --node prod")
+        assert await anyio.to_thread.run_sync(desk.leave) == 0
+    finally:
+        await anyio.to_thread.run_sync(desk.close)
+    written = env(home)
+    chosen = {name: written[name] for name in ("FARHAND_HIRE_BACKEND", "FARHAND_HIRE_MODE", "FARHAND_REACH")}
+    assert chosen == {
+        "FARHAND_HIRE_BACKEND": "gemini",
+        "FARHAND_HIRE_MODE": "auto_edit",
+        "FARHAND_REACH": "cloudflared",
+    }
+    assert "me@example.org" in written["FARHAND_PUSH_CONTACT"]
+
+
 @pytest.mark.parametrize(
     ("words", "variables", "code", "sentence"),
     [
@@ -120,6 +172,9 @@ async def test_every_step_is_a_flag_so_that_nobody_need_be_asked(home: Home, bot
         ("setup --headless --admin me", {"TELEGRAM_BOT_TOKEN": "{token}"}, 2, "error: ADMIN_CHAT_ID must be a number"),
         ("setup --demo --headless --dir /none/such", {}, 3, "error: There is no folder /none/such."),
         ("setup --headless --token-file /none", {}, 3, "error: The token file /none cannot be read."),
+        ("setup --demo --headless --backend claud", {}, 2, "error: No backend called 'claud'. Known: amp, "),
+        ("setup --demo --headless --adapter claud", {}, 2, "→ did you mean: claude?"),
+        ("setup --demo --headless --backend acp", {}, 2, "error: No backend called 'acp'."),
         ("setup --demo --headless", {"PATH": "/none"}, 0, ""),
         ("setup --headless", {"PATH": "/none", "TELEGRAM_BOT_TOKEN": "1:no"}, 4, "error: tmux not installed"),
     ],

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 
+from farhand.cli.agent_flag import add_agent, settle_agent
 from farhand.cli.detached import WorkEnded, run_detached
 from farhand.cli.options import new_id
 from farhand.config.erase import erase
@@ -28,16 +29,17 @@ PAUSES_SECONDS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `adapter` takes."""
-    parser.add_argument("backend", help="whose CLI is called")
+    add_agent(parser, "whose CLI is called")
     parser.add_argument("worker", help="for whom")
     parser.add_argument("message", help="what it is told")
     parser.add_argument("bridge_url", help="where the answer is posted")
     parser.add_argument("sessions_dir", nargs="?", help="the folders of workers (default: SESSIONS_DIR)")
-    parser.add_argument("workdir", nargs="?", default=".", help="where the CLI works (default: here)")
+    parser.add_argument("workdir", nargs="?", default="", help="where the CLI works (default: here)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Calls it; a failure of the CLI is posted as the answer, and is the exit code."""
+    settle_agent(arguments, ("worker", "message", "bridge_url", "sessions_dir", "workdir"))
     worker = normalize(arguments.worker)
     if not worker or worker != arguments.worker:
         raise BadName("Name must use letters, numbers, and hyphens only.", name=arguments.worker)
@@ -47,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     call = OneshotCall(
         id=new_id(),
         message=os.fsencode(arguments.message).decode("utf-8", "replace"),
-        directory=str(Path(arguments.workdir).absolute()),
+        directory=str(Path(arguments.workdir or ".").absolute()),
         bridge_url=arguments.bridge_url,
     )
     # Whoever started this may go, and so may this process: the answer is brought all the same.

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from farhand.cli.agent_flag import add_agent, settle_agent
 from farhand.cli.hire import add_flags, hire, mode_of, options_of
 from farhand.cli.node_flag import add_node
 from farhand.cli.options import new_id, with_hub
@@ -12,7 +13,7 @@ from farhand.model.commands import Hire
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `adopt` takes."""
     add_node(parser)
-    parser.add_argument("backend", help="the kind of agent")
+    add_agent(parser, "the kind of agent")
     parser.add_argument("session", help="the conversation's id, or its beginning; `farhand sessions` lists them")
     parser.add_argument("worker", nargs="?", default="", help="the worker's name (default: after its folder)")
     where = "look in this folder alone (default: in every one)"
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Sends the command."""
+    settle_agent(arguments, ("session", "worker"))
     command = Hire(
         id=new_id(),
         worker=arguments.worker,

@@ -30,6 +30,7 @@ from farhand.store.folder import running
 LEAST_PYTHON = (3, 11)
 LEAST_DISK = 1_000_000_000
 FULL_DISK = 100_000_000
+INOTIFY = Path("/proc/sys/fs/inotify")
 LEAST_WATCHES = 8192
 LEAST_INSTANCES = 128
 TAILSCALE_SECONDS = 6.0
@@ -142,16 +143,12 @@ class NodeChecks:
     def disk(self) -> CheckResult:
         """Room for journal and agents' output."""
         at = next(path for path in (self._folder, *self._folder.parents) if path.exists())
-        free = shutil.disk_usage(at).free
-        told = f"{free / 1e9:.1f} GB free"
-        if free < LEAST_DISK:
-            return CheckResult("disk", BAD if free < FULL_DISK else WARNING, told, f"make room on the disk of {at}")
-        return CheckResult("disk", GOOD, told)
+        return disk_result(shutil.disk_usage(at).free, at)
 
-    def inotify(self) -> Iterator[CheckResult]:
+    def inotify(self, limits: Path = INOTIFY) -> Iterator[CheckResult]:
         """How many files and folders may be watched; without it they are polled."""
         for name, least in (("max_user_watches", LEAST_WATCHES), ("max_user_instances", LEAST_INSTANCES)):
-            path = Path("/proc/sys/fs/inotify") / name
+            path = limits / name
             if path.exists() and (limit := int(path.read_text())) < least:
                 todo = f"sudo sysctl fs.inotify.{name}={least}"
                 yield CheckResult("inotify", WARNING, f"{name} is {limit}", todo)
@@ -207,6 +204,14 @@ class NodeChecks:
 
         told = f"of a process that is gone: {', '.join(path.name for path in stale)}"
         return CheckResult("pid files", WARNING, told, "farhand doctor --fix", remove)
+
+
+def disk_result(free: int, at: Path) -> CheckResult:
+    """What is told of so many bytes that are free on the disk of that folder."""
+    told = f"{free / 1e9:.1f} GB free"
+    if free < LEAST_DISK:
+        return CheckResult("disk", BAD if free < FULL_DISK else WARNING, told, f"make room on the disk of {at}")
+    return CheckResult("disk", GOOD, told)
 
 
 def bubblewrap_result(program: str, *, is_closed: bool, is_used: bool) -> CheckResult:

@@ -1,10 +1,12 @@
 """Ends a node and what belongs to it: its process, its tunnel, its agents in tmux and in holders."""
 
 import os
+import re
 import shutil
 import signal
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from farhand.cli.tmux_sessions import end_session, sessions_of
 from farhand.config.launch import read_launch
@@ -13,6 +15,9 @@ from farhand.disk import processes
 from farhand.model.compat import SERVE_FILE, TUNNEL_PID_FILE, TUNNEL_URL_FILE
 from farhand.model.errors import NodeError, ProgramMissing
 from farhand.store.folder import running
+
+if TYPE_CHECKING:
+    from farhand.model.container import ContainerEngine
 
 PATIENCE_SECONDS = 25.0
 TUNNEL_SECONDS = 3.0
@@ -70,15 +75,29 @@ def end_agents(node: str, folder: Path) -> list[str]:
     for session in sessions_of(launch):
         end_session(launch, session.name)
         names.append(session.name)
-    ended = [*names, *end_held(folder / "holders")]
-    end_sandboxes(folder)
-    return ended
+    held = end_held(folder / "holders")
+    # A container may still be there for a moment after its agent.
+    left = [name for name in end_sandboxes(folder) if name not in held]
+    return [*names, *held, *left]
 
 
-def end_sandboxes(folder: Path) -> None:
-    """Removes every container of the node's workers: one may outlive the program that started it."""
+def end_sandboxes(folder: Path) -> list[str]:
+    """Removes every container of the node's workers, whose names it returns: one may outlive what has started it."""
+    found = _sandbox_engine(folder)
+    if found is None:
+        return []
+    from farhand.sandbox import engine
+
+    there = engine.labelled(found, f"farhand.node={folder}", os.environ)
+    workers = [engine.worker_of(found, one, os.environ) for one in there]
+    engine.remove(found, there, os.environ)
+    return workers
+
+
+def _sandbox_engine(folder: Path) -> "ContainerEngine | None":
+    """What runs the containers of the node's workers; None where no worker of it was ever in one."""
     if not (folder / "sandboxes").is_dir() or not any((folder / "sandboxes").iterdir()):
-        return
+        return None
     from farhand.config.sandbox import read_sandbox
     from farhand.model.sandbox import SandboxEngine
     from farhand.sandbox import engine
@@ -86,39 +105,60 @@ def end_sandboxes(folder: Path) -> None:
     try:
         found = engine.find_engine(read_sandbox(os.environ).engine, os.environ)
     except ProgramMissing:
-        return
-    if found.kind is not SandboxEngine.BWRAP:
-        engine.remove(found, engine.labelled(found, f"farhand.node={folder}", os.environ), os.environ)
+        return None
+    return None if found.kind is SandboxEngine.BWRAP else found
 
 
 def end_held(root: Path) -> list[str]:
     """Ends every agent that a holder keeps; what they wrote stays for the next start to read."""
+    return _visit_held(root, end=True)
+
+
+def _visit_held(root: Path, *, end: bool) -> list[str]:
+    """The workers whose agents a holder keeps alive; each is ended on demand."""
     if not root.is_dir() or not any(root.iterdir()):
         return []
     import anyio
 
-    return anyio.run(_end_held, root)
+    return anyio.run(_held_agents, root, end)
 
 
-async def _end_held(root: Path) -> list[str]:
+async def _held_agents(root: Path, end: bool) -> list[str]:
     from farhand.sandbox.holders import LocalHolders
 
-    holders, ended = LocalHolders(root), []
+    holders, alive = LocalHolders(root), []
     for name in await holders.names():
         found = await holders.attach(name)
         if found is None:
             continue
         async with found as held:
             if (await held.status()).alive:
-                await held.end()
-                # A holder is called after the worker, its hiring and which life of the agent it holds.
-                ended.append(name.rpartition("-")[0] or name)
-    return ended
+                if end:
+                    await held.end()
+                alive.append(_worker_of(name))
+    return alive
 
 
-def is_anything_left(node: str) -> bool:
-    """Whether something of the node still runs."""
+def _worker_of(name: str) -> str:
+    """A holder is called after the worker, its hiring, perhaps a word of the wire, and the life of the agent."""
+    named = re.fullmatch(r"(.+?)-[0-9]+(-[a-z]+)?\.[0-9a-f]+", name)
+    return named[1] if named else name
+
+
+def is_anything_left(node: str, *, agents: bool = True) -> bool:
+    """Whether something of the node still runs: the node, its tunnel and, unless they shall be left, its agents."""
     folder = node_folder(node, os.environ)
     if running(folder) is not None or processes.read_identity(folder / TUNNEL_PID_FILE) is not None:
         return True
-    return bool(sessions_of(read_launch(folder, node)))
+    return agents and _has_agents(node, folder)
+
+
+def _has_agents(node: str, folder: Path) -> bool:
+    if sessions_of(read_launch(folder, node)) or _visit_held(folder / "holders", end=False):
+        return True
+    found = _sandbox_engine(folder)
+    if found is None:
+        return False
+    from farhand.sandbox import engine
+
+    return bool(engine.labelled(found, f"farhand.node={folder}", os.environ))

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from farhand.cli.agent_flag import NAMED
 from farhand.cli.global_flags import GLOBAL_FLAGS, nearest
 from farhand.model.errors import BadUsage
 
@@ -78,7 +79,9 @@ def parse(prog: str, about: str, command: Any, before: Sequence[str], rest: Sequ
     for flag in GLOBAL_FLAGS:
         if getattr(given, flag.dest) == flag.default and flag.dest in own:
             delattr(given, flag.dest)
-    return parser.parse_args(list(rest), given)
+    # Where the first word may be left out, the others are known only when all flags are.
+    is_mixed = any(action.dest == NAMED for action in parser._actions)
+    return (parser.parse_intermixed_args if is_mixed else parser.parse_args)(list(rest), given)
 
 
 def command_parser(prog: str, about: str, command: Any) -> CommandParser:

@@ -5,8 +5,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
@@ -35,13 +36,18 @@ def run(arguments: argparse.Namespace) -> int:
     if not path.exists():
         raise NodeError(f"Node '{node}' has no log yet.", hints=(f"farhand run --node {node}",))
     show = _as_it_is if arguments.json else readable
-    for line in last_lines(path, arguments.lines):
-        sys.stdout.write(show(line) + "\n")
+    with path.open("rb") as file:
+        lines, end = last_lines(file, arguments.lines, whole=arguments.follow)
+    _write(show(line) for line in lines)
     if arguments.follow:
-        for line in follow(path):
-            sys.stdout.write(show(line) + "\n")
-            sys.stdout.flush()
+        for line in follow(path, end):
+            _write([show(line)])
     return 0
+
+
+def _write(lines: Iterable[str]) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
 
 
 def _as_it_is(line: str) -> str:
@@ -59,18 +65,20 @@ def readable(line: str) -> str:
     return visible(f"{str(at)[:19].replace('T', ' ')} {level:<8}{event}  {fields}".rstrip())
 
 
-def last_lines(path: Path, count: int) -> list[str]:
-    """The last lines of a file."""
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - END_BYTES))
-        return file.read().decode("utf-8", "replace").splitlines()[-count:] if count > 0 else []
+def last_lines(file: BinaryIO, count: int, *, whole: bool) -> tuple[list[str], int]:
+    """The last lines of a file, and the place behind them; one that is not yet whole may be left for later."""
+    start = max(0, file.seek(0, os.SEEK_END) - END_BYTES)
+    file.seek(start)
+    read = file.read()
+    read = read[: read.rfind(b"\n") + 1] if whole else read
+    lines = read.decode("utf-8", "replace").splitlines()
+    return lines[-count:] if count > 0 else [], start + len(read)
 
 
-def follow(path: Path) -> Iterator[str]:
-    """What is added from now on, also after the file has been put aside for a new one."""
+def follow(path: Path, start: int) -> Iterator[str]:
+    """What is added behind that place, also after the file has been put aside for a new one."""
     file = path.open("rb")
-    file.seek(0, os.SEEK_END)
+    file.seek(start)
     rest = b""
     while True:
         if piece := file.read():

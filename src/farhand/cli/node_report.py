@@ -66,7 +66,8 @@ class NodeReport:
         wanted = {"PORT": self.port, "SESSIONS_DIR": self.launch.sessions, "TMUX_PREFIX": self.launch.tmux_prefix}
         names = {"PORT": "port", "SESSIONS_DIR": "dir", "TMUX_PREFIX": "prefix"}
         wrong = [names[one] for one, value in wanted.items() if value and said.get(one, value) != value]
-        stale = self.hook and self.settings and session.made_at < self.settings_changed_at
+        # tmux tells whole seconds.
+        stale = self.hook and self.settings and session.made_at < int(self.settings_changed_at)
         return wrong + (["stale-hooks"] if stale else [])
 
 

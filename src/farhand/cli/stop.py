@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.all:
         stop(choose(arguments), arguments)
         return 0
-    found = [node for node in known_nodes() if is_anything_left(node)]
+    found = [node for node in known_nodes() if is_anything_left(node, agents=not arguments.keep_workers)]
     if not found:
         sys.stdout.write("No node is running.\n")
     failed = [error for node in found if (error := _attempt(node, arguments)) is not None]

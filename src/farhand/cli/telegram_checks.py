@@ -1,7 +1,7 @@
 """What `farhand doctor` looks at of Telegram: the bot, its webhook, whether somebody else hears in its place."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from farhand.channels.telegram.stored import WEBHOOK_FILE
@@ -12,13 +12,16 @@ from farhand.model.errors import FarhandError
 from farhand.store.folder import running
 
 MOST_SECONDS_APART = 60.0
-TELEGRAM_SECONDS = 6.0
+TELEGRAM_SECONDS = 10.0
+# In this time a program that was ended in its poll asks again.
+POLL_SECONDS = 4
 
 
 class TelegramChecks:
     """The checks of one node's bot."""
 
-    def __init__(self, environ: Mapping[str, str], folder: Path) -> None:
+    def __init__(self, environ: Mapping[str, str], folder: Path, now: Callable[[], float] = time.time) -> None:
+        self._now = now
         self._environ = environ
         self._folder = folder
         self._said = (quick_status(folder) or {}) if running(folder) is not None else {}
@@ -51,7 +54,7 @@ class TelegramChecks:
         return CheckResult("token", GOOD if is_well else BAD, f"known to the running node alone: {health}")
 
     def _clock(self, api: BotApi) -> CheckResult:
-        apart = abs(time.time() - api.answered_at) if api.answered_at else 0.0
+        apart = abs(self._now() - api.answered_at) if api.answered_at else 0.0
         if apart > MOST_SECONDS_APART:
             told = f"{apart:.0f} s apart from Telegram's"
             return CheckResult("clock", WARNING, told, "timedatectl set-ntp on")
@@ -67,7 +70,8 @@ class TelegramChecks:
             if running(self._folder) is not None:
                 yield from self._receive_state()
             elif not url:
-                api.call("getUpdates", timeout=0, limit=1)
+                # Of two that poll, Telegram ends the one that came first: the other asks again, and is seen by that.
+                api.call("getUpdates", timeout=POLL_SECONDS, limit=1)
                 yield CheckResult("polling", GOOD, "nobody else polls this bot")
         except BotApiError as error:
             conflict = error.details.get("status") == 409

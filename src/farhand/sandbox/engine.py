@@ -102,6 +102,14 @@ def labelled(engine: ContainerEngine, label: str, environment: Mapping[str, str]
     return said.text.split() if said.code == 0 else []
 
 
+def worker_of(engine: ContainerEngine, name: str, environment: Mapping[str, str]) -> str:
+    """Whose container it is, from its label; its own name when that is not told."""
+    wanted = '{{index .Config.Labels "farhand.hiring"}}'
+    said = call([engine.program, "container", "inspect", f"--format={wanted}", name], environment)
+    hiring = said.text.rpartition("/")[2] if said.code == 0 else ""
+    return hiring.rpartition("-")[0] or name[:12]
+
+
 def user_ids() -> tuple[int, int]:
     """Whom agents are inside, too: files belong to the same user on both sides."""
     return os.geteuid(), os.getegid()

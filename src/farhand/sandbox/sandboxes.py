@@ -23,7 +23,7 @@ from farhand.model.present import Worker
 from farhand.model.sandbox import PRIVATE, SOCKET, Mount, SandboxedStart, SandboxEngine, SandboxOptions
 from farhand.model.words import Word
 from farhand.model.worker_keys import KEY_VARIABLE, NAME_VARIABLE
-from farhand.sandbox import bwrap, engine, plan, scoped_sockets
+from farhand.sandbox import bwrap, engine, own_python, plan, scoped_sockets
 from farhand.sandbox.known_places import RECORDS, KnownPlaces
 from farhand.sandbox.plan import SandboxPlaces
 
@@ -234,6 +234,9 @@ class LocalSandboxes:
             shared += [
                 plan.same(one, read_only=True) for one in _interpreter_folders() if not plan.is_mounted(one, shared)
             ]
+        elif own_python.is_own(argv) and not own_python.is_inside(shared):
+            shared.append(own_python.package_mount())
+            argv = own_python.inside_argv(argv)
         engines = [str(Path(places.home) / one) for one in plan.ENGINE_FOLDERS if (Path(places.home) / one).is_dir()]
         hidden_folders = bwrap.hidden_in_bwrap if self._is_bwrap else plan.hidden_folders
         secret = [places.nodes, *engines, *self._team_pipes]
@@ -315,6 +318,5 @@ class LocalSandboxes:
 
 def _interpreter_folders() -> list[str]:
     """Where this Python and this package are: agents of our own run in them."""
-    package = str(Path(__file__).parent.parent.parent)
-    found = {sys.prefix, sys.base_prefix, package}
+    found = {sys.prefix, sys.base_prefix, str(Path(own_python.PACKAGE).parent)}
     return sorted(one for one in found if one not in ("/", "/usr"))

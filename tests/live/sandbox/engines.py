@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,17 @@ def remove_containers(kind: str, node: Path, environment: dict[str, str]) -> Non
     """Whatever a test that failed has left."""
     for one in containers(kind, node, environment):
         call([kind, "rm", "--force", one], {**os.environ, **environment})
+
+
+def image_python(folder: Path, packages: str = "") -> list[str]:
+    """Mounts that give the image a `python3` of its own, with what our Dockerfile installs, or with that folder."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    packages = packages or sysconfig.get_path("purelib")
+    if sys.base_prefix == "/usr":
+        return [f"ro:{packages}:/usr/local/lib/{version}/dist-packages"]
+    programs = folder / "programs"
+    programs.mkdir(exist_ok=True)
+    if not (programs / "python3").is_symlink():
+        (programs / "python3").symlink_to(Path(sys.base_prefix) / "bin" / "python3")
+    own = f"{sys.base_prefix}/lib/{version}/site-packages"
+    return [f"ro:{sys.base_prefix}", f"ro:{programs}:/usr/local/bin", f"ro:{packages}:{own}"]
