@@ -1,8 +1,10 @@
 """A reminder in a chat: of a question that still waits, or of what happened in a quiet time. Pure."""
 
-from farhand.channels.kit.card import Card
+from collections.abc import Sequence
+
+from farhand.channels.kit.card import Card, removal
 from farhand.model.attention import AttentionKind
-from farhand.model.attention_rules import Buzz
+from farhand.model.attention_rules import AskBundle, Buzz, Matter
 from farhand.model.digest import digest, digest_text
 
 
@@ -14,10 +16,29 @@ def nudge_slot(ask: str, step: int) -> str:
 def nudge_card(buzz: Buzz) -> Card:
     """The reminder; of one question it answers the question's own message."""
     one = buzz.matters[0]
-    if len(buzz.matters) == 1 and one.kind is AttentionKind.ASK:
+    if not buzz.several and len(buzz.matters) == 1 and one.kind is AttentionKind.ASK:
         ask = one.key.removeprefix("ask:")
         slot = nudge_slot(ask, buzz.step)
         head = f"{one.worker} still waits for you: {one.text}"
         return Card(key=slot, slot=slot, worker=one.worker, topic=one.worker, head=head, answers_slot=f"ask:{ask}")
-    keys = frozenset(matter.key for matter in buzz.matters)
-    return Card(key=f"nudge:{buzz.key}", head=f"While you were away:\n{digest_text(digest(buzz.matters, keys))}")
+    slot = bundle_slot(buzz.key)
+    return Card(key=slot, slot=slot, head=_several(buzz.shown))
+
+
+def bundle_slot(key: str) -> str:
+    """The slot of the reminder of several matters by that name."""
+    return f"nudge:{key}"
+
+
+def left_card(bundle: AskBundle) -> Card:
+    """What is left of a reminder of several questions; without any it is taken away."""
+    slot = bundle_slot(bundle.key)
+    if not bundle.matters:
+        return removal(slot)
+    head = _several(bundle.matters)
+    return Card(key=f"{slot}:left{len(bundle.matters)}", slot=slot, head=head, edit=True, silent=True)
+
+
+def _several(matters: Sequence[Matter]) -> str:
+    keys = frozenset(matter.key for matter in matters)
+    return f"While you were away:\n{digest_text(digest(matters, keys))}"
