@@ -12,6 +12,7 @@ from farhand.model import facts
 from farhand.model.action import Action, ActionKind
 from farhand.model.attention import AttentionKind, AttentionSettings, QuietHours
 from farhand.model.facts import Draft, Event, Fact
+from farhand.model.inbox import InboxItem, inbox
 from farhand.model.phrases import phrase
 from farhand.model.sprint import HowSprintEnded
 from farhand.model.team_view import TeamView, fold
@@ -49,12 +50,14 @@ class Story(NamedTuple):
         )
 
 
-class Fixture(msgspec.Struct, frozen=True):
+class Fixture(msgspec.Struct, frozen=True, omit_defaults=True):
     """One file: the events, and the view after the last of them."""
 
     about: str
     events: tuple[Event, ...]
     view: TeamView
+    # What waits for the person then.
+    inbox: tuple[InboxItem, ...] = ()
 
 
 def fixture(story: Story) -> str:
@@ -62,7 +65,7 @@ def fixture(story: Story) -> str:
     view = TeamView()
     for event in story.events:
         view = fold(view, event)
-    written = msgspec.json.encode(Fixture(about=story.about, events=story.events, view=view))
+    written = msgspec.json.encode(Fixture(about=story.about, events=story.events, view=view, inbox=inbox(view.present)))
     return msgspec.json.format(written, indent=1).decode()
 
 
@@ -427,6 +430,35 @@ STORIES = (
             *of("ann", "m1", facts.Said(text="Mended."), COMPLETED),
             *of("ann", None, facts.ReviewMoved(review=replace(JUDGED, sent=("0.0",), stale=True))),
             *of("ann", None, facts.ReviewAsked(review=replace(REVIEW, id="1-2", number=2, round=2), by=PHONE)),
+        ),
+    ),
+    Story(
+        "inbox",
+        "Everything that can wait for the person, and what no longer does.",
+        (
+            *hired(),
+            *hired("bob"),
+            *hired("cleo"),
+            *begun("b1", "Clean up", "bob"),
+            *of("bob", "b1", facts.AskRaised(ask="old", question="Run: make clean", choices=YES_NO)),
+            *queued("a1", "Deploy it"),
+            *of("ann", "a1", facts.TurnStarted(message="a1"), facts.Doubted(message="a1", why="Its agent is silent.")),
+            *of("ann", "a1", facts.AskRaised(ask="new", question="Run: make deploy", choices=YES_NO)),
+            *of("bob", "b1", facts.AskRaised(ask="over", question="Run: make", choices=YES_NO)),
+            *of("bob", "b1", facts.AskSettled(ask="over", how=HowSettled.ANSWERED, choice="yes", by=PHONE)),
+            *of("bob", None, facts.SprintBegan(sprint=SPRINT, by=PHONE)),
+            *of("bob", None, facts.SprintEnded(sprint=PROMPTED, how=HowSprintEnded.STUCK, why="The check fails.")),
+            *of("cleo", None, facts.ReviewAsked(review=REVIEW, by=PHONE), facts.ReviewMoved(review=JUDGED, ended=True)),
+            *of("cleo", None, facts.Limited(text="Usage limit reached.", until=START + 3600)),
+            *hired("dan"),
+            *of("dan", None, facts.SprintBegan(sprint=SPRINT, by=PHONE)),
+            *of("dan", None, facts.SprintEnded(sprint=PROMPTED, how=HowSprintEnded.LIMIT, why="20 tasks")),
+            *begun("d1", "Go on", "dan"),
+            *of("dan", "d1", COMPLETED),
+            *of("dan", None, facts.WentOffline(why="Its agent ended.")),
+            *hired("eve"),
+            *of("eve", None, facts.ReviewAsked(review=REVIEW, by=PHONE)),
+            *of("eve", None, facts.ReviewMoved(review=replace(JUDGED, sent=("0.0",)), by=PHONE)),
         ),
     ),
     Story(

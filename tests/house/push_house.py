@@ -168,8 +168,8 @@ async def push_house(
     clock: ManualClock | None = None,
     variables: dict[str, str] | None = None,
 ) -> AsyncIterator[PushHouse]:
-    """A house with ann in it, and channels beside push; opened again in the same folder with the same service, it is the
-    same node."""
+    """A house with ann in it, and channels beside push; opened again in the same folder with the same service, it is
+    the same node."""
     clock, toy = clock or ManualClock(), ToyChat()
     async with AsyncExitStack() as stack:
         opened = None if service else await stack.enter_async_context(push_service(clock.now()))

@@ -66,7 +66,7 @@ class Bot:
 
     def answer(self, question: InfoRequest, present: Present) -> str:
         """The answer to a question about the team or the node."""
-        if (alike := texts.everywhere(question, present)) is not None:
+        if (alike := texts.everywhere(question, present, self._surface)) is not None:
             return alike
         match question.about:
             case "progress":
