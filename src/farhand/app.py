@@ -159,7 +159,9 @@ async def _running(
         if sockets is not None:
             hub.listen(sockets.hear)
             await tasks.start(sockets.run, lambda: hub.present.workers, name="worker sockets")
-        await tasks.start(Door(hub, settings.door, built.status, reserved_names(built), devices).serve, name="door")
+        await tasks.start(
+            Door(hub, settings.door, built.status, reserved_names(built), devices, attention).serve, name="door"
+        )
         await tasks.start(http.serve, app, listener, listen(settings.http_socket), name="http")
         if shown:
             hub.listen(previews.hear)

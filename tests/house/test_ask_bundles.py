@@ -165,6 +165,7 @@ async def test_the_reminder_of_several_in_telegram_says_what_is_left_and_goes_wi
         await night(push)
         reminder = await manager.reads("While you were away:")
         assert "ann asks 5 questions" in reminder.text
+        assert reminder.text.endswith("/inbox"), "without a way in it names the command that shows them"
         for number in range(4):
             await answered(push, number)
         await bot.until_chat(MANAGER, lambda chat: any("ann asks: Run: step 4" in one.text for one in chat))
@@ -181,7 +182,8 @@ async def test_whatsapp_where_nothing_can_be_changed_is_told_once(tmp_path: Path
     async with push_house(tmp_path, clock=clock, beside=whatsapp_beside(whatsapp, clock)) as push:
         manager = person_of(whatsapp)
         await night(push)
-        await manager.reads("ann asks 5 questions")
+        told = await manager.reads("ann asks 5 questions")
+        assert told.text.endswith(f"http://127.0.0.1:{push.house.node.port}/app/#/w/ann!ask%3Aa4")
         for number in range(5):
             await answered(push, number)
         manager.says("/inbox")

@@ -13,7 +13,7 @@ from farhand.model.attention_ports import AttentionStore, BuzzesApp, Nudges
 from farhand.model.attention_rules import APP, AskBundle, AttentionState, Buzz, Matter, Situation, WaitingAsk
 from farhand.model.channel_ports import Channel, ReachesManager
 from farhand.model.devices import ViewRegistry
-from farhand.model.digest import DigestLine, digest, digest_text
+from farhand.model.digest import DigestLine, digest, digest_text, leads_to
 from farhand.model.errors import ChannelError, StoreError
 from farhand.model.facts import AskSettled, Event
 from farhand.model.logger import get_logger
@@ -270,7 +270,7 @@ class Attention:
         elif isinstance(channel, Nudges):
             await channel.nudge(buzz)
         elif isinstance(channel, ReachesManager):
-            await channel.notify(digest_text(digest(buzz.matters, self._open_asks())))
+            await channel.notify(digest_text(digest(buzz.matters, self._open_asks()), leads_to("")))
 
     async def _end(self, ask: WaitingAsk, fact: AskSettled | None) -> None:
         steps = [(place, number) for number, place in enumerate(ask.places, start=1)]

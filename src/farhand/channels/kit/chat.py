@@ -66,7 +66,13 @@ class Chat:
         self._context = context
         self._outbound = Outbound(parts.surface, context, parts.members, parts.limits, parts.observers, parts.answers)
         about = parts.about or partial(about_chat, context, parts.members)
-        bot = Bot(context.hub, about, devices=context.devices, attention=context.attention)
+        bot = Bot(
+            context.hub,
+            about,
+            devices=context.devices,
+            attention=context.attention,
+            way_in=lambda: context.way_in,
+        )
         # What takes messages and taps; the surface calls it.
         self.inbound = Inbound(
             parts.surface,
@@ -154,7 +160,7 @@ class Chat:
 
     async def nudge(self, buzz: Buzz) -> None:
         """Reminds the manager of what was shown before without a sound."""
-        await self._outbound.queue.show(nudge_card(buzz))
+        await self._outbound.queue.show(nudge_card(buzz, self._context.way_in))
         if buzz.replaces:
             await self._outbound.queue.show(removal(bundle_slot(buzz.replaces)))
 
@@ -165,7 +171,7 @@ class Chat:
 
     async def bundle_left(self, bundle: AskBundle) -> None:
         """Says what is left of a reminder of several questions, or takes it away."""
-        await self._outbound.queue.show(left_card(bundle))
+        await self._outbound.queue.show(left_card(bundle, self._context.way_in))
 
 
 def about_chat(context: ChannelContext, members: KnowsManager) -> About:

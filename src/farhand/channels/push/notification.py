@@ -12,6 +12,7 @@ import msgspec
 from farhand.channels.push import texts
 from farhand.channels.push.texts import in_language
 from farhand.model import asking
+from farhand.model.app_places import app_address, place_of
 from farhand.model.attention import AttentionKind, LockScreen
 from farhand.model.attention_rules import Buzz, Matter
 from farhand.model.digest import DigestLine, digest, line_text
@@ -50,7 +51,7 @@ def open_payload(
     made: dict[str, Any] = {"lang": to.language, "timestamp": int(buzz.matters[-1].at * 1000), "tag": tag_of(buzz)}
     if one is not None:
         made |= {"title": _title(one, buzz, to.language), "body": _body(one, ask, to.language)}
-        made["navigate"] = f"{to.origin}/app/{_place(one)}"
+        made["navigate"] = app_address(to.origin, place_of(one.kind, one.worker, one.key))
     else:
         lines = digest(buzz.shown, frozenset(matter.key for matter in buzz.shown))
         title = in_language(texts.SEVERAL, to.language).format(n=len(buzz.shown))
@@ -143,14 +144,6 @@ def _line(line: DigestLine, language: str) -> str:
     often = f" ×{line.count}" if line.count > 1 else ""
     text = f": {line.text}" if line.text else ""
     return f"{words}{often}{text}{f' (+{line.more})' if line.more else ''}"
-
-
-def _place(matter: Matter) -> str:
-    """Where a tap leads, as the app writes its addresses."""
-    if not matter.worker:
-        return "#/inbox"
-    sheet = f"!{quote(matter.key, safe='')}" if matter.kind is AttentionKind.ASK else ""
-    return f"#/w/{quote(matter.worker, safe='').replace('!', '%21')}{sheet}"
 
 
 def _hidden(made: dict[str, Any], matter: Matter | None, shows: LockScreen, language: str) -> dict[str, Any]:
