@@ -231,10 +231,12 @@ async def keep_reachable(node: Node, address: TunnelAddress, clock: Clock) -> No
     way = await choose(options, clock)
     await close_left_behind(options, way)
     if way is not None:
-        node.reach = ReachSupervisor(way, address, clock, node.tell_manager)
+        node.reach = ReachSupervisor(way, address, clock, node.tell_manager, node.tell_way_in)
         await node.reach.run()
-    elif settings.public_url:
+        return
+    if settings.public_url:
         write_private(settings.folder / TUNNEL_URL_FILE, settings.public_url)
+    node.tell_way_in(settings.public_url)
 
 
 def channel_context(
