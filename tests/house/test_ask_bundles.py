@@ -113,6 +113,16 @@ async def test_questions_and_news_of_one_night_are_two_notifications(tmp_path: P
         assert len(topics) == 2, "neither takes the place of the other at the service"
 
 
+async def test_quiet_off_tells_what_the_quiet_time_held(tmp_path: Path) -> None:
+    async with with_phone(tmp_path) as (push, phone):
+        quiet = AttentionSettings(until=push.clock.now() + QUIET_SECONDS)
+        await push.house.send(SetAttention(id="quiet", settings=quiet))
+        await push.plays(*(question(number) for number in range(5)))
+        await push.house.until(lambda present: len(present.workers["ann"].asks) == 5)
+        await push.house.send(SetAttention(id="loud", settings=AttentionSettings()))
+        assert (await shown(push, phone, 1))["asks"]["title"] == "While you were away: 5"
+
+
 async def test_what_was_told_alone_before_ends_in_both_notifications(tmp_path: Path) -> None:
     async with with_phone(tmp_path) as (push, phone):
         await push.ask(question(9))

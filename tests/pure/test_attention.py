@@ -12,6 +12,7 @@ from farhand.model.attention import (
     ALL_KINDS,
     AttentionKind,
     AttentionSettings,
+    LockScreen,
     QuietHours,
     may_buzz,
     problem_of,
@@ -352,6 +353,21 @@ def test_a_device_that_comes_later_is_told_what_waits() -> None:
     world.state = rules.renew(world.state, world.settings, world.now)
     world.pass_to(60)
     assert world.heard()[0] == (33, APP, "ask:ann")
+
+
+def test_a_quiet_time_that_the_person_ends_early_is_over_for_what_it_held() -> None:
+    world = World(settings=AttentionSettings(until=START + 7200))
+    world.do("ask ann")
+    world.do("finished bob")
+    world.pass_to(10)
+    world.settings = replace(world.settings, lock_screen=LockScreen.NAME)
+    world.state = rules.settings_changed(world.state, world.now)
+    world.pass_to(11)
+    assert world.heard() == [], "it is quiet still"
+    world.settings = AttentionSettings()
+    world.state = rules.settings_changed(world.state, world.now)
+    world.pass_to(12)
+    assert world.heard() == [(11, APP, "ask:ann"), (11, APP, "finished:bob")]
 
 
 def _problems() -> Iterator[AttentionSettings]:

@@ -15,7 +15,7 @@ from farhand.model.channel_ports import Channel, ReachesManager
 from farhand.model.devices import ViewRegistry
 from farhand.model.digest import DigestLine, digest, digest_text, leads_to
 from farhand.model.errors import ChannelError, StoreError
-from farhand.model.facts import AskSettled, Event
+from farhand.model.facts import AskSettled, AttentionSet, Event
 from farhand.model.logger import get_logger
 from farhand.model.matters import AT_THE_DESK, ask_key, beginning, matter_of, person_of, settled_ask
 from farhand.model.ports import Clock
@@ -111,6 +111,9 @@ class Attention:
     def _hear(self, event: Event) -> None:
         if (person := person_of(event)) is not None:
             self._state = rules.seen(self._state, event.at, desk=person.via in AT_THE_DESK)
+        if isinstance(event.fact, AttentionSet):
+            self._state = rules.settings_changed(self._state, self._clock.now())
+            self._changed.set()
         if ask := settled_ask(event):
             self._settle(ask, event.fact if isinstance(event.fact, AskSettled) else None)
         via, said = self._turns.about(event)

@@ -45,6 +45,8 @@ class WaitingAsk(Word):
     matter: Matter
     step: int = 0
     due: float | None = None
+    # It is due at the end of a quiet time.
+    quiet: bool = False
     # Somebody looked when it came, so that it did not buzz at once.
     postponed: bool = False
     # Whoever looked has left: it buzzes then, unless they are back.
@@ -260,7 +262,7 @@ def _next_step(
 ) -> tuple[WaitingAsk, Buzz | None]:
     if not _is_due(ask, around.now):
         return ask, None
-    is_early, ask = ask.due is not None and ask.due > around.now, replace(ask, left_due=None)
+    is_early, ask = ask.due is not None and ask.due > around.now, replace(ask, left_due=None, quiet=False)
     if is_early and is_present(state, ask.matter, settings, around):
         # They are back, or sit at the desk.
         return ask, None
@@ -268,7 +270,7 @@ def _next_step(
     if not places:
         return replace(ask, due=None), None
     if (end := quiet_end(settings, ask.matter.kind, around.now)) is not None:
-        return replace(ask, due=end), None
+        return replace(ask, due=end, quiet=True), None
     # What has buzzed before waits while somebody is there.
     if ask.places and is_present(state, ask.matter, settings, around):
         return replace(ask, due=around.now + settings.next_minutes * 60), None
@@ -318,6 +320,12 @@ def _wake_held(state: AttentionState, settings: AttentionSettings, around: Situa
     state = replace(state, held=(), held_due=None, buzzed=buzzed)
     places = around.places(news[0]) if len(news) == 1 else around.places(Matter(key="", kind=AttentionKind.NODE, at=0))
     return state, ((Buzz(place=places[0], matters=news),) if news and places else ())
+
+
+def settings_changed(state: AttentionState, now: float) -> AttentionState:
+    """After the person set something else: what a quiet time holds is looked at anew, for it may be over."""
+    asks = {key: replace(one, due=now) if one.quiet else one for key, one in state.asks.items()}
+    return replace(state, asks=asks, held_due=now if state.held else None)
 
 
 def renew(state: AttentionState, settings: AttentionSettings, now: float) -> AttentionState:
