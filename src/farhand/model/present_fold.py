@@ -111,8 +111,7 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.LimitLifted():
             return replace(worker, resumes_at=None)
         case facts.SprintBegan() | facts.SprintMoved() | facts.HaltAsked() | facts.SprintEnded():
-            stuck = stuck_after(worker.stuck, fact)
-            return replace(worker, sprint=sprint_after(worker.sprint, fact, event.at), stuck=stuck)
+            return _at_sprint(worker, event, fact)
         case facts.ReviewAsked() | facts.ReviewMoved():
             return replace(worker, reviews=reviews_after(worker.reviews, fact, event.at))
         case facts.ToolStarted():
@@ -184,6 +183,13 @@ def _turn_started(worker: Worker, event: Event, message: MessageId | None) -> Wo
     turn = Turn(id=event.turn or "", seq=event.seq, at=event.at, message=first, handed_over=message is None)
     queue = without(worker.queue, message) if message else worker.queue
     return replace(worker, turn=turn, queue=queue, stuck="")
+
+
+def _at_sprint(
+    worker: Worker, event: Event, fact: facts.SprintBegan | facts.SprintMoved | facts.HaltAsked | facts.SprintEnded
+) -> Worker:
+    sprint, stuck = sprint_after(worker.sprint, fact, event.at), stuck_after(worker.stuck, fact)
+    return replace(worker, sprint=sprint, stuck=stuck)
 
 
 def _used(worker: Worker, event: Event, usage: Usage | None) -> Worker:
