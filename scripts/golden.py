@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
-from scripts.golden_words import JUDGED, JUDGING, PROMPTED, REVIEW, SPRINT, START, TOLD_USAGE, YES_NO
+from scripts.golden_story import COMPLETED, PHONE, TELEGRAM, Story, begun, hired, of, queued
+from scripts.golden_words import START, TOLD_USAGE, YES_NO
+from scripts.golden_work import WORK_STORIES
 
 from farhand.model import facts
 from farhand.model.action import Action, ActionKind
 from farhand.model.attention import AttentionKind, AttentionSettings, QuietHours
-from farhand.model.facts import Draft, Event, Fact
+from farhand.model.facts import Event
+from farhand.model.inbox import InboxItem, inbox
 from farhand.model.phrases import phrase
-from farhand.model.sprint import HowSprintEnded
 from farhand.model.team_view import TeamView, fold
 from farhand.model.words import (
     AskKind,
@@ -22,39 +23,21 @@ from farhand.model.words import (
     HowEnded,
     HowSettled,
     Mode,
-    Sender,
     Usage,
-    replace,
 )
 
 LITTLE = Usage(input_tokens=3)
 FOLDER = Path("tests") / "golden"
-PHONE = Sender(via="web-k3f9", who="my phone")
-TELEGRAM = Sender(via="telegram", who="Ada")
 
 
-class Story(NamedTuple):
-    """Facts of a team, in order."""
-
-    name: str
-    about: str
-    told: tuple[Draft, ...]
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """The facts as a journal stamps them."""
-        return tuple(
-            Event(seq=number, at=START + number * 0.25, worker=one.worker, turn=one.turn, fact=one.fact)
-            for number, one in enumerate(self.told, start=1)
-        )
-
-
-class Fixture(msgspec.Struct, frozen=True):
+class Fixture(msgspec.Struct, frozen=True, omit_defaults=True):
     """One file: the events, and the view after the last of them."""
 
     about: str
     events: tuple[Event, ...]
     view: TeamView
+    # What waits for the person then.
+    inbox: tuple[InboxItem, ...] = ()
 
 
 def fixture(story: Story) -> str:
@@ -62,35 +45,8 @@ def fixture(story: Story) -> str:
     view = TeamView()
     for event in story.events:
         view = fold(view, event)
-    written = msgspec.json.encode(Fixture(about=story.about, events=story.events, view=view))
+    written = msgspec.json.encode(Fixture(about=story.about, events=story.events, view=view, inbox=inbox(view.present)))
     return msgspec.json.format(written, indent=1).decode()
-
-
-def of(worker: str, turn: str | None, *told: Fact) -> tuple[Draft, ...]:
-    """Facts of one worker and of one turn, or of none."""
-    return tuple(Draft(worker=worker, turn=turn, fact=fact) for fact in told)
-
-
-def hired(worker: str = "ann", backend: str = "demo") -> tuple[Draft, ...]:
-    """A worker who joined and can be spoken to."""
-    return of(
-        worker,
-        None,
-        facts.Hired(backend=backend, directory="/home/ada/shop", by=PHONE),
-        facts.Focused(by=PHONE),
-        facts.CameOnline(session=f"{worker}-1"),
-    )
-
-
-def queued(message: str, text: str, worker: str = "ann", *, steer: bool = False) -> tuple[Draft, ...]:
-    """A message that waits."""
-    return of(worker, None, facts.Queued(message=message, text=text, steer=steer, by=PHONE))
-
-
-def begun(message: str, text: str, worker: str = "ann") -> tuple[Draft, ...]:
-    """A message that began a turn, and that the agent has."""
-    start = of(worker, message, facts.TurnStarted(message=message), facts.HandedOver(message=message))
-    return (*queued(message, text, worker), *start)
 
 
 def ask(name: str, question: str) -> facts.AskRaised:
@@ -115,7 +71,6 @@ def attention_set(settings: AttentionSettings) -> facts.AttentionSet:
     return facts.AttentionSet(settings=settings, by=PHONE)
 
 
-COMPLETED = facts.TurnEnded(how=HowEnded.COMPLETED)
 STORIES = (
     Story(
         "attention",
@@ -415,32 +370,5 @@ STORIES = (
             *of("cleo", "seen", facts.Seen(message="seen")),
         ),
     ),
-    Story(
-        "review",
-        "Somebody else judges the work: a verdict with a finding, which is sent back, and no longer holds after that.",
-        (
-            *hired(),
-            *of("ann", None, facts.ReviewAsked(review=REVIEW, by=PHONE), facts.ReviewMoved(review=JUDGING)),
-            *of("ann", None, facts.ReviewMoved(review=JUDGED, ended=True)),
-            *of("ann", None, facts.ReviewMoved(review=replace(JUDGED, sent=("0.0",)), by=PHONE)),
-            *begun("m1", "A review of your work found this."),
-            *of("ann", "m1", facts.Said(text="Mended."), COMPLETED),
-            *of("ann", None, facts.ReviewMoved(review=replace(JUDGED, sent=("0.0",), stale=True))),
-            *of("ann", None, facts.ReviewAsked(review=replace(REVIEW, id="1-2", number=2, round=2), by=PHONE)),
-        ),
-    ),
-    Story(
-        "sprint",
-        "A worker does tasks one after the other by itself: prompted, checked, halted; another one is still at it.",
-        (
-            *hired(),
-            *of("ann", None, facts.SprintBegan(sprint=SPRINT, by=PHONE)),
-            *of("ann", None, facts.SprintMoved(sprint=PROMPTED, usage=Usage(input_tokens=5))),
-            *begun("sprint:s1:0.1", "Task 1 of 2: write the parser"),
-            *of("ann", "sprint:s1:0.1", facts.Said(text="Written."), facts.HaltAsked(by=PHONE), COMPLETED),
-            *of("ann", None, facts.SprintEnded(sprint=PROMPTED, how=HowSprintEnded.HALTED, why="you said so")),
-            *hired("bob"),
-            *of("bob", None, facts.SprintBegan(sprint=SPRINT, by=TELEGRAM), facts.HaltAsked(by=TELEGRAM, now=True)),
-        ),
-    ),
+    *WORK_STORIES,
 )

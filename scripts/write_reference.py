@@ -27,6 +27,7 @@ from farhand.model import (
     attention,
     commands,
     devices,
+    digest,
     errors,
     facts,
     frames,
@@ -240,7 +241,7 @@ CLOSED = (
     attention.LockScreen,
 )
 # The words that the door's page names and that stand on the page of events.
-WORDS_OF_EVENTS = "accepted present event message askraised asksettled turnended usage attachment".split()
+WORDS_OF_EVENTS = "accepted present event message askraised asksettled turnended usage attachment attentionkind".split()
 PAST = (
     history.HistoryPage,
     history.TurnEntry,
@@ -297,19 +298,11 @@ def door() -> str:
     """The page of the door's frames."""
     replies = section(frames.DoorReply)
     past = "\n".join(section(word) for word in PAST)
-    for word in (
-        "accepted",
-        "present",
-        "event",
-        "message",
-        "askraised",
-        "asksettled",
-        "turnended",
-        "usage",
-        "attachment",
-    ):
+    lines = section(digest.DigestLine)
+    for word in WORDS_OF_EVENTS:
         replies = replies.replace(f"](#{word})", f"](events.md#{word})")
         past = past.replace(f"](#{word})", f"](events.md#{word})")
+        lines = lines.replace(f"](#{word})", f"](events.md#{word})")
     return f"""# The door: frames over the unix socket
 
 {WRITTEN}
@@ -333,6 +326,7 @@ with an `error`, and the connection stays open, unless a line has no end. Words 
 | `pair` | `read_only`, if the device may only look | `pairing` |
 | `devices` | | `devices` |
 | `revoke` | `device` | `devices` that are left |
+| `digest` | | `digest`, what happened while nobody was there |
 
 ## Replies
 
@@ -341,6 +335,7 @@ with an `error`, and the connection stays open, unless a line has no end. Words 
 {past}
 {section(devices.DevicePairing)}
 {section(devices.Device)}
+{lines}
 {section(wire.RemoteError)}
 ## Errors
 

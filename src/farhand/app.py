@@ -159,7 +159,9 @@ async def _running(
         if sockets is not None:
             hub.listen(sockets.hear)
             await tasks.start(sockets.run, lambda: hub.present.workers, name="worker sockets")
-        await tasks.start(Door(hub, settings.door, built.status, reserved_names(built), devices).serve, name="door")
+        await tasks.start(
+            Door(hub, settings.door, built.status, reserved_names(built), devices, attention).serve, name="door"
+        )
         await tasks.start(http.serve, app, listener, listen(settings.http_socket), name="http")
         if shown:
             hub.listen(previews.hear)
@@ -229,10 +231,12 @@ async def keep_reachable(node: Node, address: TunnelAddress, clock: Clock) -> No
     way = await choose(options, clock)
     await close_left_behind(options, way)
     if way is not None:
-        node.reach = ReachSupervisor(way, address, clock, node.tell_manager)
+        node.reach = ReachSupervisor(way, address, clock, node.tell_manager, node.tell_way_in)
         await node.reach.run()
-    elif settings.public_url:
+        return
+    if settings.public_url:
         write_private(settings.folder / TUNNEL_URL_FILE, settings.public_url)
+    node.tell_way_in(settings.public_url)
 
 
 def channel_context(

@@ -73,6 +73,10 @@ class Node:
     # Who may speak to it over HTTP.
     devices: DeviceRegistry | None = None
     reach: ReachSupervisor | None = None
+    # Where it can be reached from outside, as was last told; empty where it cannot, None while nobody knows yet.
+    way_in: str | None = None
+    # Whoever wants to hear of that.
+    way_listeners: list[Callable[[str], None]] = field(default_factory=list)
     # Who is buzzed for what.
     attention: Attention | None = None
     # Whoever else wants to hear what the node says of itself: the terminal that it runs in.
@@ -111,6 +115,12 @@ class Node:
     def push(self) -> ServesPush | None:
         """Whoever of the channels sends push messages."""
         return next((channel for channel in self.channels if isinstance(channel, ServesPush)), None)
+
+    def tell_way_in(self, url: str) -> None:
+        """A way in was opened at this address, or, with an empty one, there is none and none will be opened."""
+        self.way_in = url
+        for listener in self.way_listeners:
+            listener(url)
 
     async def tell_manager(self, text: str) -> None:
         """Brings the text to the manager's chats as soon as each can be reached, and to the terminal now."""

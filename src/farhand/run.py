@@ -120,7 +120,7 @@ async def drain(running: Node) -> None:
 
 async def converse(running: Node, signalled: anyio.Event, warning: str = "") -> None:
     """A conversation with the team in this terminal, until the person leaves or a signal comes."""
-    from farhand.cli.app_link import greeting, open_in_browser
+    from farhand.cli.app_link import greet_phone, greeting, open_in_browser
     from farhand.cli.conversation import TerminalConversation
     from farhand.cli.terminal import open_terminal
     from farhand.cli.while_away import ChatPlace
@@ -131,6 +131,8 @@ async def converse(running: Node, signalled: anyio.Event, warning: str = "") -> 
         greeted = greeting(running)
         for line in greeted.lines:
             terminal.tell(line, "cyan")
+        if greeted.link:
+            greet_phone(running, lambda line: terminal.tell(line, "cyan"))
         if running.settings.opens_app and greeted.link:
             open_in_browser(greeted.link, running.settings.folder, environment)
         if warning:

@@ -5,7 +5,8 @@ from typing import get_args
 
 import msgspec
 import pytest
-from scripts.golden import STORIES, Fixture, Story, fixture
+from scripts.golden import STORIES, Fixture, fixture
+from scripts.golden_story import Story
 
 from farhand.model import facts
 from farhand.model.team_view import ConversationView, TeamView, fold

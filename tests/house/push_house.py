@@ -15,7 +15,7 @@ import httpx2
 
 from farhand.attention.service import Attention
 from farhand.channels.push.channel import PushChannel, build
-from farhand.model.attention_rules import Buzz
+from farhand.model.attention_rules import AskBundle, Buzz
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.facts import AskRaised, Fact, TurnEnded
 from farhand.model.stream import Looking
@@ -72,6 +72,7 @@ class ToyChat:
         self.manager_chat = "1"
         self.nudged: list[Buzz] = []
         self.withdrawn: list[tuple[str, tuple[int, ...]]] = []
+        self.left: list[AskBundle] = []
         self._said = anyio.Event()
 
     async def says(self, count: int) -> list[Buzz]:
@@ -94,6 +95,9 @@ class ToyChat:
 
     async def withdraw_nudges(self, ask: str, steps: Sequence[int]) -> None:
         self.withdrawn.append((ask, tuple(steps)))
+
+    async def bundle_left(self, bundle: AskBundle) -> None:
+        self.left.append(bundle)
 
 
 @dataclass
@@ -159,11 +163,13 @@ async def push_house(
     folder: Path,
     *,
     chat: bool = False,
+    beside: Callable[[ChannelContext], Sequence[Channel]] = lambda _: (),
     service: FakePushService | None = None,
     clock: ManualClock | None = None,
     variables: dict[str, str] | None = None,
 ) -> AsyncIterator[PushHouse]:
-    """A house with ann in it; opened again in the same folder with the same service, it is the same node."""
+    """A house with ann in it, and channels beside push; opened again in the same folder with the same service, it is
+    the same node."""
     clock, toy = clock or ManualClock(), ToyChat()
     async with AsyncExitStack() as stack:
         opened = None if service else await stack.enter_async_context(push_service(clock.now()))
@@ -173,7 +179,7 @@ async def push_house(
 
         def channels(context: ChannelContext) -> list[Channel]:
             own = {"FARHAND_PUSH_SERVICES": address, **(variables or {})}
-            return [*build(replace(context, variables=own)), *([toy] if chat else [])]
+            return [*build(replace(context, variables=own)), *([toy] if chat else []), *beside(context)]
 
         agent = ScriptedDriver()
         house = await stack.enter_async_context(open_house(folder, agent, clock, channels))

@@ -1,7 +1,10 @@
 """The rules in a whole node: asks escalate from the app to a chat, a restart forgets nothing, nothing comes twice."""
 
+import os
+import sys
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.house.push_house import DONE, PushHouse, asks, push_house
 
@@ -106,6 +109,16 @@ async def test_the_digest_says_what_happened_while_nobody_was_there(tmp_path: Pa
         assert [(one["kind"], one["worker"], one["text"]) for one in lines] == [
             ("failed", "ann", "no network"),
             ("finished", "ann", "All green."),
+        ]
+        (tmp_path / "nodes").symlink_to(tmp_path)
+        command = [sys.executable, "-m", "farhand", "digest", "--node", "test"]
+        shown = await anyio.run_process(command, env={**os.environ, "FARHAND_HOME": str(tmp_path)})
+        link = f"   http://127.0.0.1:{push.house.node.port}/app/#/w/ann"
+        assert shown.stdout.decode().splitlines() == [
+            "• ann failed: no network",
+            link,
+            "• ann is done: All green.",
+            link,
         ]
 
 

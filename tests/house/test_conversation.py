@@ -76,6 +76,13 @@ async def test_who_speaks_is_named_and_what_is_refused_is_told(house: House) -> 
         await desk.see("\n✗ No worker called 'nobody'. The team: ann.\n")
 
 
+async def test_the_inbox_is_told_here_as_well(house: House) -> None:
+    await house.hire("ann")
+    async with talking(house) as desk:
+        desk.type("/inbox")
+        await desk.see("Nothing waits for you.")
+
+
 async def test_a_question_is_answered_by_its_number(house: House) -> None:
     house.agent.plays(AskRaised(ask="a", question="Run it?", choices=YES_NO))
     await house.hire("ann")

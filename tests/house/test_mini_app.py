@@ -162,6 +162,6 @@ async def test_the_button_beside_the_input_field_opens_the_app(tmp_path: Path, b
     ],
 )
 def test_it_leads_to_an_https_address_alone_and_only_where_it_is_wanted(wanted: bool, address: str, url: str) -> None:
-    reached = SimpleNamespace(public_url=address, tunnel=None)
+    reached = SimpleNamespace(way_in=address)
     settings = TelegramSettings(token=TOKEN, mini_app=wanted)
     assert channel.app_address(settings, reached) == url  # type: ignore[arg-type]

@@ -33,6 +33,7 @@ from farhand.model.facts import (
     Said,
     TurnEnded,
 )
+from farhand.model.inbox import inbox
 from farhand.model.ports import Deliver
 from farhand.model.review import REVIEW, REVIEWS_OF, Judgement, ReviewerPhase, ReviewScope
 from farhand.model.words import AskKind, Choice, HowEnded, Mode, replace
@@ -129,9 +130,11 @@ async def test_findings_go_back_as_one_message_and_the_next_round_knows_them(tmp
     async with changed_shop(tmp_path, critic) as (house, shop):
         await review(house)
         judged = await over(house)
+        assert [(item.kind, item.key) for item in inbox(house.hub.present)] == [("review", judged.id)]
         with pytest.raises(BadInput, match="no finding 7"):
             await house.send(SendFindings(id=house.id(), review=judged.id, findings=("7.7",)))
         sent = await house.send(SendFindings(id=house.id(), review=judged.id, findings=("0.0",), note="today"))
+        assert inbox(house.hub.present) == (), "what was sent back waits for nobody"
         queued = await house.fact(Queued, lambda event: event.worker == "ann")
         assert queued.message == sent.message
         assert "- P1 a.py:1: It breaks." in queued.text

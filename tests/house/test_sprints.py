@@ -22,6 +22,7 @@ from farhand.model.facts import (
     TurnEnded,
     TurnStarted,
 )
+from farhand.model.inbox import inbox
 from farhand.model.ports import Deliver
 from farhand.model.sprint import HowSprintEnded, SprintLimits, SprintOutcome
 from farhand.model.words import HowEnded, Usage
@@ -82,6 +83,15 @@ async def test_rounds_without_end_are_stuck(house: House) -> None:
     ended = await house.fact(SprintEnded)
     assert (ended.how, ended.why) == (HowSprintEnded.STUCK, "2 rounds were not enough")
     assert ended.sprint.outcomes == (SprintOutcome(task="a", done=False, rounds=2, why="2 rounds were not enough"),)
+    assert waits(house) == [("sprint", "2 rounds were not enough")]
+    await house.say("go on")
+    await house.until(lambda present: not present.workers["ann"].stuck)
+    assert waits(house) == [], "whoever goes on with the worker has seen to it"
+
+
+def waits(house: House) -> list[tuple[str, str]]:
+    """What the inbox has."""
+    return [(item.kind, item.text) for item in inbox(house.hub.present)]
 
 
 async def test_an_agent_that_says_the_same_again_is_stuck(house: House) -> None:

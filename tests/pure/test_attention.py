@@ -1,106 +1,28 @@
 """Who is buzzed when: situations over all channels, played on a clock that a table moves."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.pure.attention_world import START, TELEGRAM, WHATSAPP, Row, World
 
 from farhand.model import attention_rules as rules
 from farhand.model.attention import (
     ALL_KINDS,
     AttentionKind,
     AttentionSettings,
+    LockScreen,
     QuietHours,
     may_buzz,
     problem_of,
     quiet_end,
 )
-from farhand.model.attention_rules import APP, AttentionState, Buzz, Matter, Situation
+from farhand.model.attention_rules import APP, Matter
 from farhand.model.words import replace
 
-# Midnight in UTC.
-START = 1_800_057_600.0
-TELEGRAM, WHATSAPP = "telegram", "whatsapp"
 ASK, FINISHED, FAILED = AttentionKind.ASK, AttentionKind.FINISHED, AttentionKind.FAILED
 NIGHT = AttentionSettings(hours=QuietHours(start=0, end=7 * 60), zone="UTC")
-
-
-@dataclass
-class World:
-    """The rules, a clock, and who is there."""
-
-    settings: AttentionSettings = field(default_factory=AttentionSettings)
-    app: bool = True
-    chats: tuple[str, ...] = (TELEGRAM,)
-    state: AttentionState = field(default_factory=AttentionState)
-    now: float = START
-    looked_at: frozenset[str] = frozenset()
-    buzzed: list[tuple[float, Buzz]] = field(default_factory=list)
-
-    def around(self) -> Situation:
-        return Situation(now=self.now, looked_at=self.looked_at, app=self.app, chats=self.chats)
-
-    def told(self, moved: tuple[AttentionState, tuple[Buzz, ...]]) -> None:
-        self.state, buzzes = moved
-        self.buzzed += [(self.now, one) for one in buzzes]
-
-    def pass_to(self, minute: float) -> None:
-        """Lets the time pass, as the node does: it wakes when something is due."""
-        until = START + minute * 60
-        for _ in range(10_000):
-            due = rules.next_due(self.state)
-            if due is None or due > until:
-                break
-            self.now = max(self.now, due)
-            self.told(rules.wake(self.state, self.settings, self.around()))
-        self.now = until
-
-    def do(self, what: str) -> None:
-        verb, _, about = what.partition(" ")
-        worker, _, via = about.partition(" via ")
-        match verb:
-            case "ask" | "finished" | "failed":
-                key = f"{verb}:{worker}"
-                kind = AttentionKind(verb)
-                self.take(Matter(key=key, kind=kind, at=self.now, worker=worker.split("/")[0], via=via))
-            case "answer":
-                self.state, _ = rules.settle(self.state, f"ask:{worker}")
-            case "looks":
-                self.looked_at = frozenset((worker,)) if worker else frozenset()
-                self.state = rules.seen(self.state, self.now)
-                self.state = rules.looked(self.state, self.settings, self.around())
-            case "leaves":
-                self.looked_at = self.looked_at - {worker}
-                self.state = rules.looked(self.state, self.settings, self.around())
-            case "desk":
-                self.state = rules.seen(self.state, self.now, desk=True)
-            case _:
-                raise AssertionError(what)
-
-    def take(self, matter: Matter) -> None:
-        self.told(rules.take(self.state, matter, self.settings, self.around()))
-
-    def heard(self) -> list[tuple[float, str, str]]:
-        """When, where and what: `ask:ann`, or `+2` for two more told as one."""
-        return [
-            ((at - START) / 60, one.place, one.matters[0].key + (f"+{len(one.matters) - 1}" if one.matters[1:] else ""))
-            for at, one in self.buzzed
-        ]
-
-
-@dataclass(frozen=True)
-class Row:
-    """A situation: what happens at which minute, and who is buzzed at which."""
-
-    name: str
-    steps: tuple[tuple[float, str], ...]
-    expected: tuple[tuple[float, str, str], ...]
-    settings: AttentionSettings = field(default_factory=AttentionSettings)
-    app: bool = True
-    chats: tuple[str, ...] = (TELEGRAM,)
-    until: float = 1000
 
 
 TABLE = (
@@ -198,6 +120,38 @@ TABLE = (
         ((3, APP, "ask:ann"),),
         until=60,
     ),
+    Row(
+        "an ask on one device's screen buzzes on none, and soon after that device has left it",
+        ((0, "looks bob on phone"), (0, "looks ann on tablet"), (0, "ask ann"), (1, "leaves ann on tablet")),
+        ((1.25, APP, "ask:ann"), (4.25, TELEGRAM, "ask:ann"), (19.25, APP, "ask:ann")),
+    ),
+    Row(
+        "while two devices have it on their screens, one that leaves changes nothing",
+        ((0, "looks ann on phone"), (0, "looks ann on tablet"), (0, "ask ann"), (1, "leaves ann on phone")),
+        ((3, APP, "ask:ann"),),
+        until=60,
+    ),
+    Row(
+        "when the last of two devices has left it, it is due",
+        (
+            (0, "looks ann on phone"),
+            (0, "looks ann on tablet"),
+            (0, "ask ann"),
+            (1, "leaves ann on phone"),
+            (2, "leaves ann on tablet"),
+        ),
+        ((2.25, APP, "ask:ann"), (5.25, TELEGRAM, "ask:ann"), (20.25, APP, "ask:ann")),
+    ),
+    Row(
+        "what one device looks at is no news, and what none does is, once for all of them",
+        ((0, "looks bob on phone"), (0, "looks ann on tablet"), (0, "finished ann"), (0, "finished cleo")),
+        ((0, APP, "finished:cleo"),),
+    ),
+    Row(
+        "answered on one device, an ask comes again on no other",
+        ((0, "looks bob on tablet"), (0, "ask ann"), (1, "looks ann on phone"), (2, "answer ann")),
+        ((0, APP, "ask:ann"),),
+    ),
     Row("a finished turn that somebody watches is no news", ((0, "looks ann"), (0, "finished ann")), ()),
     Row("a finished turn buzzes once", ((0, "finished ann"),), ((0, APP, "finished:ann"),)),
     Row(
@@ -250,6 +204,12 @@ TABLE = (
         "five asks of the night are one notification",
         tuple((60 + n, f"ask w{n}") for n in range(5)),
         ((420, APP, "ask:w0+4"), (423, TELEGRAM, "ask:w0+4"), (438, APP, "ask:w0+4")),
+        settings=NIGHT,
+    ),
+    Row(
+        "what is left of the night's asks comes again as one",
+        (*((60 + n, f"ask w{n}") for n in range(5)), *((421, f"answer w{n}") for n in range(3))),
+        ((420, APP, "ask:w0+4"), (423, TELEGRAM, "ask:w3"), (423, TELEGRAM, "ask:w4"), (438, APP, "ask:w3+1")),
         settings=NIGHT,
     ),
     Row(
@@ -323,7 +283,10 @@ STEPS = st.lists(
     st.tuples(
         st.floats(min_value=0, max_value=2000, allow_nan=False),
         st.sampled_from(
-            ["looks ann", "looks bob", "looks ", "leaves ann", "desk", "finished ann", "failed bob", "finished bob"]
+            [
+                *("looks ann", "looks bob", "looks ", "leaves ann", "looks ann on tablet", "leaves ann on tablet"),
+                *("desk", "finished ann", "failed bob", "finished bob"),
+            ]
         ),
     ),
     max_size=12,
@@ -390,6 +353,21 @@ def test_a_device_that_comes_later_is_told_what_waits() -> None:
     world.state = rules.renew(world.state, world.settings, world.now)
     world.pass_to(60)
     assert world.heard()[0] == (33, APP, "ask:ann")
+
+
+def test_a_quiet_time_that_the_person_ends_early_is_over_for_what_it_held() -> None:
+    world = World(settings=AttentionSettings(until=START + 7200))
+    world.do("ask ann")
+    world.do("finished bob")
+    world.pass_to(10)
+    world.settings = replace(world.settings, lock_screen=LockScreen.NAME)
+    world.state = rules.settings_changed(world.state, world.now)
+    world.pass_to(11)
+    assert world.heard() == [], "it is quiet still"
+    world.settings = AttentionSettings()
+    world.state = rules.settings_changed(world.state, world.now)
+    world.pass_to(12)
+    assert world.heard() == [(11, APP, "ask:ann"), (11, APP, "finished:bob")]
 
 
 def _problems() -> Iterator[AttentionSettings]:

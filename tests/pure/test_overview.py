@@ -1,6 +1,7 @@
 """What the manager is told of the workers: how each is set, what it used and what waits; and of blocked commands."""
 
 import pytest
+from scripts.golden import STORIES
 
 from farhand.channels.kit import overview, texts
 from farhand.channels.kit.history import exchanges
@@ -75,6 +76,30 @@ def test_the_inbox_has_the_oldest_question_of_all_workers_first() -> None:
     shell = overview.inbox(present, in_shell=True).splitlines()
     assert shell[2] == "   Answer: farhand answer b1 yes or no"
     assert shell[-1] == "   Try again: farhand relaunch cleo", "a shell knows neither @bob nor /relaunch"
+
+
+def test_the_inbox_has_all_that_needs_somebody_with_what_to_do_about_it() -> None:
+    story = next(one for one in STORIES if one.name == "inbox")
+    present = Present()
+    for event in story.events:
+        present = fold(present, event)
+    shown = overview.inbox(present)
+    assert [line for line in shown.splitlines() if not line.startswith(" ")] == [
+        "? bob asks: Run: make clean",
+        "? ann asks: Run: make deploy",
+        "? ann may not have got your message: Deploy it",
+        "⚠ bob's sprint has stopped: The check fails.",
+        "⏸ cleo has reached its usage limit; /retry cleo tries now.",
+        "✋ A review of cleo's work wants changes: One hole.",
+        "✗ dan is offline: Its agent ended.",
+    ]
+    named = [word.strip(".;,") for word in shown.split() if word.startswith("/")]
+    assert {one.removeprefix("/") for one in named} >= {"pause", "sprint", "verdict", "relaunch"}
+    assert all(CHAT.find(one.removeprefix("/")) for one in named), "every command of it works in a chat"
+    at_terminal = overview.inbox(present, review="review")
+    assert all(slash.terminal().find(word.strip(".;,/")) for word in at_terminal.split() if word.startswith("/"))
+    shell = overview.inbox(present, in_shell=True)
+    assert not any(word.startswith("/") for word in shell.split())
 
 
 def test_the_team_says_mode_model_folder_cost_and_what_waits() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from farhand.cli import run as running_command
+from farhand.cli.app_link import NO_WAY_IN
 from farhand.cli.check_result import ABSENT, BAD, GOOD, WARNING, CheckResult
 from farhand.cli.doctor import summary
 from farhand.cli.flags import command_parser
@@ -54,3 +56,12 @@ def restarted(*words: str, before: tuple[str, ...]) -> argparse.Namespace:
 def test_a_way_in_that_is_asked_for_now_puts_an_earlier_no_tunnel_aside() -> None:
     assert restarted(before=("--no-tunnel",)).no_tunnel
     assert not restarted("--reach", "auto", before=("--no-tunnel", "--demo")).no_tunnel
+
+
+def test_what_a_node_without_a_way_in_says_to_run_opens_one() -> None:
+    sentence = NO_WAY_IN.format(node="demo")
+    words = sentence.partition("farhand restart ")[2].partition(" (")[0].split()
+    merged = restarted(*words, before=("--no-tunnel", "--demo", "--no-telegram"))
+    assert (merged.node, merged.reach, merged.no_tunnel, merged.no_telegram) == ("demo", "cloudflared", False, True)
+    assert "make run REACH=cloudflared" in sentence
+    assert "--reach $(REACH)" in (Path(__file__).resolve().parents[2] / "Makefile").read_text("utf-8")

@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { type InboxItem, inbox } from "../src/wire/inbox";
 import { asView, EMPTY, foldLog, type Log } from "../src/wire/log";
 import { fold } from "../src/wire/present";
 import { foldReceipts, type Receipts } from "../src/wire/receipts";
@@ -13,6 +14,7 @@ const STORIES = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
 interface Story {
   readonly events: readonly Event[];
   readonly view: TeamView;
+  readonly inbox?: readonly InboxItem[];
 }
 
 interface Team {
@@ -68,11 +70,12 @@ function view(team: Team): unknown {
 test("there are fixtures", () => expect(STORIES.length).toBeGreaterThan(5));
 
 test.each(STORIES)("%s", (name) => {
-  const { events, view: expected } = read(name);
+  const { events, view: expected, inbox: waits = [] } = read(name);
   for (let cut = 0; cut < events.length; cut += 1) {
     const early = events.slice(0, cut).reduce(heard, NOBODY);
     const kept = JSON.parse(JSON.stringify(early)) as Team;
     const team = events.slice(Math.max(0, cut - 3)).reduce(heard, kept);
     expect(view(team), `cut at ${cut}`).toEqual(told(expected));
+    expect(told(inbox(team.present))).toEqual(waits);
   }
 });

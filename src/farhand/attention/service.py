@@ -10,12 +10,12 @@ from farhand.attention.turns import RunningTurns
 from farhand.model import attention_rules as rules
 from farhand.model.attention import AttentionKind
 from farhand.model.attention_ports import AttentionStore, BuzzesApp, Nudges
-from farhand.model.attention_rules import APP, AttentionState, Buzz, Matter, Situation, WaitingAsk
+from farhand.model.attention_rules import APP, AskBundle, AttentionState, Buzz, Matter, Situation, WaitingAsk
 from farhand.model.channel_ports import Channel, ReachesManager
 from farhand.model.devices import ViewRegistry
-from farhand.model.digest import DigestLine, digest, digest_text
+from farhand.model.digest import DigestLine, digest, digest_text, leads_to
 from farhand.model.errors import ChannelError, StoreError
-from farhand.model.facts import AskSettled, Event
+from farhand.model.facts import AskSettled, AttentionSet, Event
 from farhand.model.logger import get_logger
 from farhand.model.matters import AT_THE_DESK, ask_key, beginning, matter_of, person_of, settled_ask
 from farhand.model.ports import Clock
@@ -62,6 +62,8 @@ class Attention:
         self._channels: Sequence[Channel] = ()
         self._buzzes: deque[Buzz] = deque()
         self._settled: deque[tuple[WaitingAsk, AskSettled | None]] = deque()
+        # What is left of notifications of several asks, by place.
+        self._left: dict[str, AskBundle] = {}
         self._changed = anyio.Event()
 
     def join(self, channels: Sequence[Channel]) -> None:
@@ -109,6 +111,9 @@ class Attention:
     def _hear(self, event: Event) -> None:
         if (person := person_of(event)) is not None:
             self._state = rules.seen(self._state, event.at, desk=person.via in AT_THE_DESK)
+        if isinstance(event.fact, AttentionSet):
+            self._state = rules.settings_changed(self._state, self._clock.now())
+            self._changed.set()
         if ask := settled_ask(event):
             self._settle(ask, event.fact if isinstance(event.fact, AskSettled) else None)
         via, said = self._turns.about(event)
@@ -131,10 +136,22 @@ class Attention:
         self.take(Matter(key=f"node:{now}:{text[:40]}", kind=AttentionKind.NODE, at=now, text=beginning(text)))
 
     def _settle(self, ask: str, fact: AskSettled | None) -> None:
-        self._state, waiting = rules.settle(self._state, ask_key(ask))
+        state, waiting = rules.settle(self._state, ask_key(ask))
+        self._move(state)
         if waiting is not None:
             self._settled.append((waiting, fact))
             self._changed.set()
+
+    def _move(self, state: AttentionState) -> None:
+        """Takes that state, and notes what has changed of the notifications of several asks."""
+        for place, before in self._state.bundles.items():
+            after = state.bundles.get(place, replace(before, matters=()))
+            if after.key != before.key:
+                # A newer notification takes its place.
+                self._left.pop(place, None)
+            elif after != before:
+                self._left[place] = after
+        self._state = state
 
     def _forget_closed(self) -> None:
         """Asks that are over without a fact of their own: their worker is gone."""
@@ -208,23 +225,33 @@ class Attention:
 
     def _wake(self) -> None:
         self._forget_closed()
-        self._state, buzzes = rules.wake(self._state, self._hub.present.attention, self._around())
+        state, buzzes = rules.wake(self._state, self._hub.present.attention, self._around())
+        self._move(state)
         self._buzzes += buzzes
 
     async def _deliver(self) -> None:
         """Settlements last: an ask that is over must not be shown after its end."""
-        while self._buzzes:
-            buzz = self._buzzes[0]
-            if self._is_news(buzz):
-                await self._bring(buzz)
-            self._buzzes.popleft()
-        while self._settled:
-            await self._end(*self._settled[0])
-            self._settled.popleft()
+        while self._buzzes or self._settled or self._left:
+            if self._buzzes:
+                buzz = self._buzzes[0]
+                if self._is_news(buzz):
+                    await self._bring(buzz)
+                self._buzzes.popleft()
+            elif self._settled:
+                await self._end(*self._settled[0])
+                self._settled.popleft()
+            else:
+                place, bundle = next(iter(self._left.items()))
+                await self._show_left(place, bundle)
+                if self._left.get(place) is bundle:
+                    del self._left[place]
 
     def _is_news(self, buzz: Buzz) -> bool:
         open_now = self._open_asks()
-        return any(one.kind is not AttentionKind.ASK or one.key in open_now for one in buzz.matters)
+        # What takes the place of another must come in any case.
+        return bool(buzz.replaces) or any(
+            one.kind is not AttentionKind.ASK or one.key in open_now for one in buzz.matters
+        )
 
     async def _bring(self, buzz: Buzz) -> None:
         log.info("buzz", place=buzz.place, key=buzz.key, step=buzz.step)
@@ -246,16 +273,22 @@ class Attention:
         elif isinstance(channel, Nudges):
             await channel.nudge(buzz)
         elif isinstance(channel, ReachesManager):
-            await channel.notify(digest_text(digest(buzz.matters, self._open_asks())))
+            await channel.notify(digest_text(digest(buzz.matters, self._open_asks()), leads_to("")))
 
     async def _end(self, ask: WaitingAsk, fact: AskSettled | None) -> None:
         steps = [(place, number) for number, place in enumerate(ask.places, start=1)]
         for channel in self._channels:
-            if isinstance(channel, BuzzesApp) and APP in ask.places:
+            if isinstance(channel, BuzzesApp) and ask.told_alone(APP):
                 await channel.settled(ask, fact)
             elif isinstance(channel, Nudges):
                 here = [number for place, number in steps if place == channel.name]
                 await channel.withdraw_nudges(ask.matter.key.removeprefix("ask:"), here)
+
+    async def _show_left(self, place: str, bundle: AskBundle) -> None:
+        for channel in self._channels:
+            is_there = place == APP if isinstance(channel, BuzzesApp) else channel.name == place
+            if is_there and isinstance(channel, BuzzesApp | Nudges):
+                await channel.bundle_left(bundle)
 
     async def _sleep(self, seconds: float) -> None:
         """Until then, or until something happens."""

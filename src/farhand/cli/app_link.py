@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 # For a link that is printed when a node starts: whoever reads it is about to open it.
 LINK_SECONDS = 900.0
-NO_WAY_IN = "A phone cannot reach this node yet: farhand restart --reach auto opens a way in (docs/how-to/reach.md)."
+# Not `auto`: that opens a tunnel only for a chat service that calls the node.
+NO_WAY_IN = (
+    "A phone cannot reach this node yet. This opens a way in: farhand restart --node {node} --reach cloudflared "
+    "(in a checkout: make run REACH=cloudflared; docs/how-to/reach.md)."
+)
 
 
 def app_link(address: str, code: str) -> str:
@@ -31,7 +35,7 @@ class Greeting(NamedTuple):
 
 
 def greeting(running: "Node") -> Greeting:
-    """The app for this machine's browser, and a QR code for a phone where the node has a public address."""
+    """The app for this machine's browser."""
     from farhand.server.web_app import NOT_BUILT, WebApp
 
     if running.devices is None:
@@ -39,10 +43,26 @@ def greeting(running: "Node") -> Greeting:
     if not WebApp().files():
         return Greeting((NOT_BUILT.strip(),))
     link = app_link(f"http://127.0.0.1:{running.port}", running.devices.invite(seconds=LINK_SECONDS).code)
-    here, address = f"Open the app in your browser: {link}", running.settings.public_url
-    if not address:
-        return Greeting((here,), link)
-    return Greeting((here, *_for_phone(address, running.devices.invite(seconds=LINK_SECONDS).code)), link)
+    return Greeting((f"Open the app in your browser: {link}",), link)
+
+
+def greet_phone(running: "Node", tell: Callable[[str], None]) -> None:
+    """Shows a QR code for a phone now or as soon as a way in is open, at each new address anew; and how to get a way in
+    once it is known that there is none."""
+    shown: set[str] = set()
+
+    def show(address: str) -> None:
+        if address in shown or running.devices is None:
+            return
+        shown.add(address)
+        code = running.devices.invite(seconds=LINK_SECONDS).code if address else ""
+        for line in for_phone(address, code, running.settings.node):
+            tell(line)
+
+    known = running.settings.public_url or running.way_in
+    if known is not None:
+        show(known)
+    running.way_listeners.append(show)
 
 
 def open_in_browser(link: str, folder: Path, environment: Mapping[str, str]) -> None:
@@ -64,8 +84,7 @@ def links(status: Mapping[str, Any], code: str) -> tuple[str, ...]:
     """Both links for a code, by what a node says of itself; without a way in, how to get one."""
     local = f"http://127.0.0.1:{status['port']}"
     here = f"In the browser of this machine: {app_link(local, code)}"
-    address = outside(status)
-    return (here, *(_for_phone(address, code) if address else (NO_WAY_IN,)))
+    return (here, *for_phone(outside(status), code, str(status["node"])))
 
 
 def outside(status: Mapping[str, Any]) -> str:
@@ -74,7 +93,10 @@ def outside(status: Mapping[str, Any]) -> str:
     return str(reach["url"]) if reach else read_launch(Path(status["folder"]), status["node"]).public_url
 
 
-def _for_phone(address: str, code: str) -> tuple[str, ...]:
+def for_phone(address: str, code: str, node: str) -> tuple[str, ...]:
+    """The link for a phone and its QR code; without an address, how to get one."""
+    if not address:
+        return (NO_WAY_IN.format(node=node),)
     from farhand.channels.kit.who_may_speak import as_qr
 
     link = app_link(address, code)

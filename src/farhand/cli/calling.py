@@ -15,7 +15,8 @@ from farhand.model.errors import BadUsage, FarhandError, NodeError
 
 # Commands whose output is what they are called for: --quiet leaves it.
 ANSWERING = frozenset(
-    "adapter agents ask chat completion doctor events inbox logs quiet remote say sessions setup status tui".split()
+    "adapter agents ask chat completion digest doctor events inbox logs quiet".split()
+    + "remote say sessions setup status tui".split()
 )
 FOLDER_HINTS = ("it is another user's, or closed to you; FARHAND_HOME says where nodes are kept",)
 FOR_ALL = frozenset(("stop", "status"))

@@ -159,7 +159,7 @@ class TerminalConversation:
                     self._terminal.tell(done, "dim")
 
     def _answer(self, question: InfoRequest, present: Present) -> str:
-        if (alike := texts.everywhere(question, present)) is not None:
+        if (alike := texts.everywhere(question, present, self._surface)) is not None:
             return alike
         match question.about:
             case "help":

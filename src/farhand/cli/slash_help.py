@@ -12,6 +12,7 @@ MIRRORED = {
     "review": "have a worker's work judged by another agent",
     "inbox": "show what waits for you: questions, the oldest first, and workers that need you",
     "quiet": "show or change what may buzz, and when",
+    "digest": "show what happened while you were away",
     "sessions": "list the conversations that agents have on the node's machine",
     "adopt": "take such a conversation up as a worker",
     "handback": "end a worker and tell how to go on with its conversation at the desk",

@@ -294,7 +294,7 @@ def _sprint_notice(event: Event) -> str:
 
 
 def _told(question: InfoRequest, present: Present) -> str:
-    if (alike := texts.everywhere(question, present)) is not None:
+    if (alike := texts.everywhere(question, present, SURFACE)) is not None:
         return alike
     match question.about:
         case "help":

@@ -14,6 +14,7 @@ import msgspec
 from farhand.model import frames
 from farhand.model.commands import Accepted, Command
 from farhand.model.devices import Device, DevicePairing
+from farhand.model.digest import DigestLine
 from farhand.model.errors import NodeNotRunning, NodeUnreachable
 from farhand.model.facts import Event
 from farhand.model.frames import DoorReply, DoorRequest
@@ -154,6 +155,10 @@ class SocketHub:
     async def revoke(self, device: str) -> None:
         """Ends a device at once."""
         await self._ask(DoorRequest(do="revoke", device=device))
+
+    async def digest(self) -> tuple[DigestLine, ...]:
+        """What happened while nobody was there."""
+        return (await self._ask(DoorRequest(do="digest"))).digest or ()
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """As `Hub.watch`, over a connection of its own."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from farhand.model.attention_rules import AttentionState, Buzz, WaitingAsk
+from farhand.model.attention_rules import AskBundle, AttentionState, Buzz, WaitingAsk
 from farhand.model.digest import DigestLine
 from farhand.model.facts import AskSettled, Event
 
@@ -63,7 +63,11 @@ class BuzzesApp(Protocol):
         ...
 
     async def settled(self, ask: WaitingAsk, fact: AskSettled | None) -> None:
-        """An ask that buzzed is over: its notifications are no question any more."""
+        """An ask that buzzed alone is over: its notifications are no question any more."""
+        ...
+
+    async def bundle_left(self, bundle: AskBundle) -> None:
+        """Some asks of a notification of several are over: it shows what is left, and nothing when that is none."""
         ...
 
 
@@ -77,6 +81,10 @@ class Nudges(Protocol):
 
     async def withdraw_nudges(self, ask: str, steps: Sequence[int]) -> None:
         """Takes away what was said in these steps."""
+        ...
+
+    async def bundle_left(self, bundle: AskBundle) -> None:
+        """Some asks of a reminder of several are over: it says what is left, and goes when that is nothing."""
         ...
 
 

@@ -45,11 +45,26 @@ class WaitingAsk(Word):
     matter: Matter
     step: int = 0
     due: float | None = None
+    # It is due at the end of a quiet time.
+    quiet: bool = False
     # Somebody looked when it came, so that it did not buzz at once.
     postponed: bool = False
     # Whoever looked has left: it buzzes then, unless they are back.
     left_due: float | None = None
     places: tuple[str, ...] = ()
+    # Those of the places at which it was told together with others.
+    together: tuple[str, ...] = ()
+
+    def told_alone(self, place: str) -> bool:
+        """Whether it has had a notification of its own there."""
+        return self.places.count(place) > self.together.count(place)
+
+
+class AskBundle(Word):
+    """The one notification of several asks at a place: its name, and those of its asks that still wait there."""
+
+    key: str
+    matters: tuple[Matter, ...]
 
 
 class AttentionState(Word):
@@ -58,6 +73,8 @@ class AttentionState(Word):
     # Up to which event everything was taken in.
     seq: Seq = 0
     asks: dict[str, WaitingAsk] = {}
+    # What was told together, by place.
+    bundles: dict[str, AskBundle] = {}
     # What is no ask and is told together, and when.
     held: tuple[Matter, ...] = ()
     held_due: float | None = None
@@ -100,6 +117,17 @@ class Buzz(Word):
     step: int = 1
     # Decided together with its fact: what a chat shows of the fact is itself the notification.
     with_fact: bool = False
+    # It is the one notification of several asks at its place, also when one of them is left.
+    several: bool = False
+    # Asks that an earlier such notification told here, and that still wait: this one takes its place, and shows them.
+    beside: tuple[Matter, ...] = ()
+    # The name of the notification whose place it takes.
+    replaces: str = ""
+
+    @property
+    def shown(self) -> tuple[Matter, ...]:
+        """All that it shows."""
+        return (*self.beside, *self.matters)
 
     @property
     def key(self) -> str:
@@ -179,7 +207,14 @@ def settle(state: AttentionState, key: str) -> tuple[AttentionState, WaitingAsk 
     ask = state.asks.get(key)
     if ask is None:
         return state, None
-    return replace(state, asks={name: one for name, one in state.asks.items() if name != key}), ask
+    asks = {name: one for name, one in state.asks.items() if name != key}
+    left = {place: _without(bundle, key) for place, bundle in state.bundles.items()}
+    return replace(state, asks=asks, bundles={place: one for place, one in left.items() if one.matters}), ask
+
+
+def _without(bundle: AskBundle, key: str) -> AskBundle:
+    left = tuple(one for one in bundle.matters if one.key != key)
+    return bundle if len(left) == len(bundle.matters) else replace(bundle, matters=left)
 
 
 def next_due(state: AttentionState) -> float | None:
@@ -202,8 +237,9 @@ def wake(state: AttentionState, settings: AttentionSettings, around: Situation) 
     """The state after some time has passed, and who is buzzed now."""
     due = [key for key, ask in state.asks.items() if _is_due(ask, around.now)]
     state, buzzes = _wake_asks(state, due, settings, around)
+    state, asked = _together(state, buzzes)
     state, told = _wake_held(state, settings, around)
-    return state, (*_together(buzzes), *told)
+    return state, (*asked, *told)
 
 
 def _wake_asks(
@@ -226,7 +262,7 @@ def _next_step(
 ) -> tuple[WaitingAsk, Buzz | None]:
     if not _is_due(ask, around.now):
         return ask, None
-    is_early, ask = ask.due is not None and ask.due > around.now, replace(ask, left_due=None)
+    is_early, ask = ask.due is not None and ask.due > around.now, replace(ask, left_due=None, quiet=False)
     if is_early and is_present(state, ask.matter, settings, around):
         # They are back, or sit at the desk.
         return ask, None
@@ -234,7 +270,7 @@ def _next_step(
     if not places:
         return replace(ask, due=None), None
     if (end := quiet_end(settings, ask.matter.kind, around.now)) is not None:
-        return replace(ask, due=end), None
+        return replace(ask, due=end, quiet=True), None
     # What has buzzed before waits while somebody is there.
     if ask.places and is_present(state, ask.matter, settings, around):
         return replace(ask, due=around.now + settings.next_minutes * 60), None
@@ -246,16 +282,30 @@ def _next_step(
     return told, Buzz(place=place, matters=(ask.matter,), step=step)
 
 
-def _together(buzzes: tuple[Buzz, ...]) -> tuple[Buzz, ...]:
-    """Many asks that come due at one moment, as after a quiet night, are one notification at each place."""
+def _together(state: AttentionState, buzzes: tuple[Buzz, ...]) -> Moved:
+    """Many asks that come due at one moment, as after a quiet night, are one notification at each place; what is left
+    of them comes again as one."""
     told: list[Buzz] = []
     for place in dict.fromkeys(one.place for one in buzzes):
         here = [one for one in buzzes if one.place == place]
-        if len(here) > MOST_ASKS_AT_ONCE:
-            matters = tuple(one.matters[0] for one in here)
-            here = [Buzz(place=place, matters=matters, step=max(one.step for one in here))]
+        matters, before = tuple(one.matters[0] for one in here), state.bundles.get(place)
+        known = before.matters if before else ()
+        if len(here) > MOST_ASKS_AT_ONCE or any(one in known for one in matters):
+            beside = tuple(one for one in known if one not in matters)
+            # The step of the first of them: no other notification that begins with it has this one.
+            several = Buzz(place=place, matters=matters, step=here[0].step, several=True, beside=beside)
+            here = [replace(several, replaces=before.key) if before else several]
+            state = _bundled(state, here[0])
         told += here
-    return tuple(told)
+    return state, tuple(told)
+
+
+def _bundled(state: AttentionState, buzz: Buzz) -> AttentionState:
+    """The state with that notification of several asks in place of the one before it."""
+    for matter in buzz.matters:
+        ask = state.asks[matter.key]
+        state = _with(state, replace(ask, together=(*ask.together, buzz.place)))
+    return replace(state, bundles={**state.bundles, buzz.place: AskBundle(key=buzz.key, matters=buzz.shown)})
 
 
 def _wake_held(state: AttentionState, settings: AttentionSettings, around: Situation) -> Moved:
@@ -270,6 +320,12 @@ def _wake_held(state: AttentionState, settings: AttentionSettings, around: Situa
     state = replace(state, held=(), held_due=None, buzzed=buzzed)
     places = around.places(news[0]) if len(news) == 1 else around.places(Matter(key="", kind=AttentionKind.NODE, at=0))
     return state, ((Buzz(place=places[0], matters=news),) if news and places else ())
+
+
+def settings_changed(state: AttentionState, now: float) -> AttentionState:
+    """After the person set something else: what a quiet time holds is looked at anew, for it may be over."""
+    asks = {key: replace(one, due=now) if one.quiet else one for key, one in state.asks.items()}
+    return replace(state, asks=asks, held_due=now if state.held else None)
 
 
 def renew(state: AttentionState, settings: AttentionSettings, now: float) -> AttentionState:

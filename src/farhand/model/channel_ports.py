@@ -279,3 +279,8 @@ class ChannelContext:
     # Who is buzzed for what, and where devices can be reached by push.
     attention: AttentionView = NO_ATTENTION
     push: PushStore = NO_PUSH_STORE
+
+    @property
+    def way_in(self) -> str:
+        """Where the node is found from outside now; empty while it is not."""
+        return self.public_url or (self.tunnel.url if self.tunnel else "")

@@ -1,7 +1,9 @@
 """While you were away: what happened, in five lines at most, each of which leads somewhere. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
+from farhand.model.app_places import app_address, place_of
 from farhand.model.attention import AttentionKind
 from farhand.model.attention_rules import Matter
 from farhand.model.words import Word, WorkerName
@@ -27,6 +29,16 @@ _WORDS = {
     AttentionKind.FINISHED: ("{worker} is done: {text}", "{worker} finished {n} turns, the last: {text}"),
     AttentionKind.NODE: ("{text}", "{n} notices of the node, the last: {text}"),
 }
+# What shows each in a chat, where the app cannot be opened.
+_COMMANDS = {
+    AttentionKind.ASK: "/inbox",
+    AttentionKind.FAILED: "/history {worker}",
+    AttentionKind.OFFLINE: "/inbox",
+    AttentionKind.SPRINT: "/history {worker}",
+    AttentionKind.LIMIT: "/inbox",
+    AttentionKind.FINISHED: "/history {worker}",
+    AttentionKind.NODE: "/settings",
+}
 
 
 class DigestLine(Word):
@@ -40,6 +52,10 @@ class DigestLine(Word):
     text: str = ""
     # How many workers' lines had no room; only the last line has any.
     more: int = 0
+
+
+# What leads from a line to what it tells of.
+Leads: TypeAlias = Callable[[DigestLine], str]
 
 
 def digest(matters: Iterable[Matter], open_asks: frozenset[str]) -> tuple[DigestLine, ...]:
@@ -70,6 +86,17 @@ def line_text(line: DigestLine) -> str:
     return f"{words.rstrip(': ')}{f' (and {line.more} more)' if line.more else ''}"
 
 
-def digest_text(lines: Iterable[DigestLine]) -> str:
-    """The whole of it as words."""
-    return "\n".join(f"• {line_text(line)}" for line in lines) or NOTHING
+def leads_to(origin: str) -> Leads:
+    """The address in the app for each line, where there is a way in; otherwise the command of a chat that shows it."""
+
+    def lead(line: DigestLine) -> str:
+        if origin:
+            return app_address(origin, place_of(line.kind, line.worker, line.key))
+        return _COMMANDS[line.kind].format(worker=line.worker)
+
+    return lead
+
+
+def digest_text(lines: Iterable[DigestLine], leads: Leads) -> str:
+    """The whole of it as words, each line with what leads to what it tells of."""
+    return "\n".join(f"• {line_text(line)}\n   {leads(line)}" for line in lines) or NOTHING

@@ -6,6 +6,7 @@ import msgspec
 
 from farhand.model.commands import Accepted
 from farhand.model.devices import Device, DevicePairing
+from farhand.model.digest import DigestLine
 from farhand.model.errors import BadFrame, FarhandError
 from farhand.model.history import Found, HistoryPage
 from farhand.model.ports import SessionFound
@@ -18,10 +19,12 @@ LONGEST = 8 * 1024 * 1024
 
 class DoorRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a caller wants: `send` a command, `watch` events, `look` at the present, know `status` or `sessions`, read
-    the `history` of a worker, `search` in it; `pair` a device, list `devices`, `revoke` one."""
+    the `history` of a worker, `search` in it; `pair` a device, list `devices`, `revoke` one; read the `digest`."""
 
     id: int = 0
-    do: Literal["send", "watch", "look", "status", "sessions", "history", "search", "pair", "devices", "revoke"]
+    do: Literal[
+        "send", "watch", "look", "status", "sessions", "history", "search", "pair", "devices", "revoke", "digest"
+    ]
     command: msgspec.Raw = msgspec.Raw(b"null")
     after: int | None = None
     backend: str = ""
@@ -48,6 +51,7 @@ class DoorReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     found: list[Found] | None = None
     pairing: DevicePairing | None = None
     devices: list[Device] | None = None
+    digest: tuple[DigestLine, ...] | None = None
     watching: bool = False
     events: list[msgspec.Raw] | None = None
     error: RemoteError | None = None

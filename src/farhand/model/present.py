@@ -122,6 +122,8 @@ class Worker(Word):
     # What it has used since its hiring.
     spent: Spent = NOTHING_SPENT
     sprint: SprintState | None = None
+    # Why its last sprint stopped before its end; empty once it is at something else.
+    stuck: str = ""
     # The newest reviews of its work, the oldest first.
     reviews: tuple[ReviewState, ...] = ()
 

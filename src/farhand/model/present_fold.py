@@ -8,7 +8,7 @@ from farhand.model.limit_pauses import resumes_at
 from farhand.model.names import again
 from farhand.model.present import Ask, Message, Present, Turn, Worker, queued_message, raised_ask
 from farhand.model.words import HowEnded, HowSettled, MessageId, Seq, Usage, replace, spend
-from farhand.model.work_fold import reviews_after, sprint_after
+from farhand.model.work_fold import reviews_after, sprint_after, stuck_after
 
 STOPPED_IN_THE_MIDDLE = (
     "Your usage limit stopped you in the middle of the message below. Go on where you stopped; "
@@ -111,7 +111,7 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.LimitLifted():
             return replace(worker, resumes_at=None)
         case facts.SprintBegan() | facts.SprintMoved() | facts.HaltAsked() | facts.SprintEnded():
-            return replace(worker, sprint=sprint_after(worker.sprint, fact, event.at))
+            return _at_sprint(worker, event, fact)
         case facts.ReviewAsked() | facts.ReviewMoved():
             return replace(worker, reviews=reviews_after(worker.reviews, fact, event.at))
         case facts.ToolStarted():
@@ -182,7 +182,14 @@ def _turn_started(worker: Worker, event: Event, message: MessageId | None) -> Wo
     first = next((one for one in worker.queue if one.id == message), None)
     turn = Turn(id=event.turn or "", seq=event.seq, at=event.at, message=first, handed_over=message is None)
     queue = without(worker.queue, message) if message else worker.queue
-    return replace(worker, turn=turn, queue=queue)
+    return replace(worker, turn=turn, queue=queue, stuck="")
+
+
+def _at_sprint(
+    worker: Worker, event: Event, fact: facts.SprintBegan | facts.SprintMoved | facts.HaltAsked | facts.SprintEnded
+) -> Worker:
+    sprint, stuck = sprint_after(worker.sprint, fact, event.at), stuck_after(worker.stuck, fact)
+    return replace(worker, sprint=sprint, stuck=stuck)
 
 
 def _used(worker: Worker, event: Event, usage: Usage | None) -> Worker:

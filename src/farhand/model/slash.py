@@ -180,7 +180,15 @@ SLASHES: tuple[Slash, ...] = (
         cli="quiet",
         wrong_usage=QUIET_USAGE,
     ),
-    Slash("digest", "", "Show what happened while you were away", read.about("digest"), surfaces=(CHAT,), menu=True),
+    Slash(
+        "digest",
+        "",
+        "Show what happened while you were away",
+        read.about("digest"),
+        surfaces=(CHAT,),
+        menu=True,
+        cli="digest",
+    ),
     Slash(
         "history",
         "[name]",

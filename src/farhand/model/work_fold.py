@@ -2,8 +2,10 @@
 
 from farhand.model import facts
 from farhand.model.review import ReviewState, kept
-from farhand.model.sprint import SprintState
+from farhand.model.sprint import HowSprintEnded, SprintState
 from farhand.model.words import replace
+
+STUCK = "It is stuck."
 
 
 def sprint_after(
@@ -21,6 +23,17 @@ def sprint_after(
             return sprint and replace(sprint, halting=True, halting_now=sprint.halting_now or fact.now)
         case facts.SprintEnded():
             return None
+
+
+def stuck_after(stuck: str, fact: facts.SprintBegan | facts.SprintMoved | facts.HaltAsked | facts.SprintEnded) -> str:
+    """Why the worker's last sprint stopped before its end, after that fact; a person who halts one knows why."""
+    match fact:
+        case facts.SprintEnded(how=HowSprintEnded.STUCK | HowSprintEnded.LIMIT):
+            return fact.why or STUCK
+        case facts.SprintBegan():
+            return ""
+        case _:
+            return stuck
 
 
 def reviews_after(

@@ -36,11 +36,15 @@ Tell: TypeAlias = Callable[[str], Awaitable[None]]
 class ReachSupervisor:
     """One way, from the node's start to its end."""
 
-    def __init__(self, way: Way, address: TunnelAddress, clock: Clock, tell: Tell) -> None:
+    def __init__(
+        self, way: Way, address: TunnelAddress, clock: Clock, tell: Tell, opened: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._way = way
         self._address = address
         self._clock = clock
         self._tell = tell
+        # Is told each address at which the node can be reached, whoever may come that way.
+        self._opened = opened
         self.status = ReachStatus(way=way.name, since=clock.now())
         self._told_at: float | None = None
         self._is_down_told = False
@@ -111,6 +115,7 @@ class ReachSupervisor:
         self.status = ReachStatus(way=self._way.name, url=url, state="up", since=self._clock.now())
         log.info("reachable", way=self._way.name, url=url)
         self._address.set(url if self._way.is_public else "")
+        self._opened(url)
         if self._is_down_told:
             self._is_down_told = False
             await self._tell(f"Tunnel up again: {url}")

@@ -10,6 +10,7 @@ import anyio
 import anyio.abc
 
 from farhand.model import frames, road
+from farhand.model.attention_ports import NO_ATTENTION, AttentionView
 from farhand.model.devices import DeviceRegistry
 from farhand.model.errors import BadFrame, FarhandError, TooLarge
 from farhand.model.frames import DoorReply, DoorRequest
@@ -66,9 +67,11 @@ class Door:
         status: Callable[[], dict[str, Any]],
         reserved: frozenset[str] = frozenset(),
         devices: DeviceRegistry | None = None,
+        attention: AttentionView = NO_ATTENTION,
     ) -> None:
         self._hub = hub
         self._devices = devices
+        self._attention = attention
         self._path = path
         self._status = status
         # The names of channels, which no client of the door can speak as.
@@ -93,7 +96,9 @@ class Door:
     async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with anyio.create_task_group() as tasks:
-                client = _ClientConnection(self._hub, self._status, writer, tasks, self._reserved, self._devices)
+                client = _ClientConnection(
+                    self._hub, self._status, writer, tasks, self._reserved, self._devices, self._attention
+                )
                 await client.serve(reader)
                 tasks.cancel_scope.cancel()
         except* (OSError, TimeoutError) as group:
@@ -116,9 +121,11 @@ class _ClientConnection:
         tasks: anyio.abc.TaskGroup,
         reserved: frozenset[str],
         devices: DeviceRegistry | None,
+        attention: AttentionView,
     ) -> None:
         self._hub = hub
         self._devices = devices
+        self._attention = attention
         self._status = status
         self._writer = writer
         self._tasks = tasks
@@ -176,6 +183,8 @@ class _ClientConnection:
                 await self._send(frames.write(DoorReply(id=request.id, found=hits)))
             case "pair" | "devices" | "revoke":
                 await self._send(frames.write(await self._of_devices(request)))
+            case "digest":
+                await self._send(frames.write(DoorReply(id=request.id, digest=self._attention.digest())))
             case "watch":
                 if self._watches >= MOST_WATCHES:
                     raise BadFrame(f"One connection may have {MOST_WATCHES} watches.")

@@ -27,7 +27,7 @@ def load(db: sqlite3.Connection) -> Present:
     rows = db.execute(
         "SELECT name, since, backend, directory, model, mode, options, session, online, why_offline, ending,"
         " relaunching, tuning, limited, limits, resumes_at, handing_back, spent, sprint, reviews, effort,"
-        " why_offline_phrase"
+        " why_offline_phrase, stuck"
         " FROM workers ORDER BY since"
     ).fetchall()
     workers = {row[0]: _worker(db, row) for row in rows}
@@ -36,7 +36,9 @@ def load(db: sqlite3.Connection) -> Present:
 
 def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
     name, since, backend, directory, model, mode, options, session, online, why, ending = row[:11]
-    relaunching, tuning, limited, limits, resumes, handing_back, spent, sprint, reviews, effort, phrase = row[11:]
+    relaunching, tuning, limited, limits, resumes, handing_back, spent, sprint, reviews, effort, phrase, stuck = row[
+        11:
+    ]
     turn = open_turn(db, name)
     return Worker(
         name=name,
@@ -64,6 +66,7 @@ def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
         handing_back=bool(handing_back),
         spent=spent_rows.read(spent),
         sprint=sprint_rows.decode(sprint) if sprint else None,
+        stuck=stuck,
         reviews=sprint_rows.decode_reviews(reviews) if reviews else (),
     )
 

@@ -209,6 +209,9 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE workers ADD COLUMN why_offline_phrase BLOB;
     """,
+    """
+    ALTER TABLE workers ADD COLUMN stuck TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

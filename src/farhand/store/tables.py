@@ -61,6 +61,7 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
                 "UPDATE messages SET receipt = ?, turn = ? WHERE id = ? AND worker = ?",
                 (Receipt.STARTED, event.turn, message, worker),
             )
+            db.execute("UPDATE workers SET stuck = '' WHERE name = ? AND stuck <> ''", (worker,))
         case facts.InterruptAsked():
             db.execute("UPDATE turns SET interrupt_asked = ?, interrupted = 0 WHERE worker = ?", (event.seq, worker))
         case facts.Interrupted():

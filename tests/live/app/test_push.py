@@ -27,6 +27,18 @@ SHOWN = """async (tag) => {
     await new Promise((done) => setTimeout(done, 20));
   }
 }"""
+# Returns when the notification of that tag says that, and when there is none of that tag any more.
+TITLED = """async ([tag, title]) => {
+  while (!(await self.registration.getNotifications({ tag })).some((one) => one.title === title)) {
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}"""
+GONE = """async (tag) => {
+  while ((await self.registration.getNotifications({ tag })).length) {
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}"""
+
 # What the browser does when a person taps: the real event, on the real notification, to the worker's own listener.
 TAP = """async ([tag, action]) => {
   const [notification] = (await self.registration.getNotifications()).filter((one) => one.tag.startsWith(tag));
@@ -185,6 +197,32 @@ def test_what_was_switched_off_on_this_device_stays_off(phone: PushedPhone, node
     phone.turns_on()
     phone.page.reload()
     expect(switch).to_be_checked()
+
+
+def test_several_questions_are_one_notification_that_goes_with_the_last_of_them(
+    phone: PushedPhone, node: AppNode
+) -> None:
+    phone.pair()
+    for words in (["desk", "off"], ["2h"]):
+        assert node.home.farhand("quiet", "--node", NODE, *words).returncode == 0
+    phone.turns_on()
+    names = ("demo", "bea", "cleo", "dan")
+    for name in names[1:]:
+        assert node.home.farhand("hire", "--node", NODE, name, "--backend", "demo").returncode == 0
+    for name in names:
+        ask(node, worker=name)
+    phone.page.goto(f"{node.address()}#/inbox")
+    expect(phone.page.locator(".cards > *")).to_have_count(len(names))
+    assert node.home.farhand("quiet", "--node", NODE, "off").returncode == 0
+    assert phone.shows("asks")["title"] == "While you were away: 4"
+    told = node.home.farhand("inbox", "--node", NODE).stdout
+    asked = [line.split() for line in told.splitlines() if "Answer: farhand answer" in line]
+    for left, words in reversed(list(enumerate(asked))):
+        assert node.home.farhand("answer", "--node", NODE, words[3], "no").returncode == 0
+        if left > 1:
+            phone.worker.evaluate(TITLED, ["asks", f"While you were away: {left}"])
+    # Somebody looks: the end of the last needs no word.
+    phone.worker.evaluate(GONE, "asks")
 
 
 def test_what_is_shown_whole_is_allowed_once_and_a_lost_subscription_is_renewed(

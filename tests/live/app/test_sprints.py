@@ -54,3 +54,29 @@ def ends(opened: Phone, how: str) -> None:
     expect(opened.page.locator(".rows").get_by_text(how)).to_have_count(1)
     opened.tap(opened.sheet.get_by_role("button", name="Close"))
     expect(opened.page.locator(".queue-line")).to_have_count(0)
+
+
+def test_a_sprint_that_stopped_before_its_end_waits_in_the_inbox_until_somebody_goes_on(
+    phone: Opens, node: AppNode
+) -> None:
+    project = node.home.folder / "project"
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    hired = node.home.farhand("hire", "--node", NODE, "--backend", "demo", "--dir", str(project), "ann")
+    assert hired.returncode == 0, hired.stderr
+    begun = node.home.farhand(
+        *("sprint", "start", "Paint the tower", "--node", NODE, "--worker", "ann", "--no-commit", "--rounds", "1"),
+        *("--verify", "false"),
+    )
+    assert begun.returncode == 0, begun.stderr
+    opened = phone()
+    opened.pair()
+    opened.page.goto(f"{node.address()}#/inbox")
+    row = opened.page.locator(".link-row", has_text="ann’s sprint has stopped: 1 round")
+    expect(row).to_have_count(1)
+    opened.tap(row)
+    expect(opened.sheet).to_be_visible()
+    opened.tap(opened.sheet.get_by_role("button", name="Close"))
+    opened.say("ann", "hello")
+    expect(opened.answer("ann").last).to_be_visible()
+    opened.page.goto(f"{node.address()}#/inbox")
+    expect(row).to_have_count(0)

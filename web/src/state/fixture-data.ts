@@ -97,6 +97,7 @@ function worker(name: string, backend: string, at: number, more: Partial<Worker>
     queue: [],
     reviews: [],
     judges: "",
+    waits: [],
     sprint: null,
     usage: { input_tokens: 120_400, output_tokens: 8_100, cost_dollars: 0.42 },
     focused: false,

@@ -97,6 +97,8 @@ export interface Worker {
   readonly queue: readonly QueuedMessage[];
   /** Reviews of its work, the oldest first. */
   readonly reviews: readonly Review[];
+  /** What of it needs the person, beside its questions. */
+  readonly waits: readonly Waits[];
   /** Whose work it was hired to judge; empty for everybody else. */
   readonly judges: string;
   /** The tasks that it does by itself, one after the other; null where it does none. */
@@ -107,6 +109,14 @@ export interface Worker {
   readonly interrupting: boolean;
   readonly relaunching: boolean;
   readonly tuning: boolean;
+}
+
+/** Something that waits for a person; `key` is the id of the message or the review that it is about. */
+export interface Waits {
+  readonly kind: "ask" | "doubt" | "offline" | "sprint" | "limit" | "review";
+  readonly worker: string;
+  readonly key: string;
+  readonly text: string;
 }
 
 /** An ask that waits for a person. */

@@ -5,6 +5,27 @@ import type { Sentence } from "../texts";
 export const ATTENTION_TEXTS = {
   againMinutes: ["And comes again after", "Und kommt wieder nach", "Et revient après", "Y vuelve tras", "再次提醒间隔"],
   alwaysBuzzes: ["Buzzes all the same", "Meldet sich trotzdem", "Sonne quand même", "Avisa de todos modos", "仍然提醒"],
+  inboxDoubt: [
+    "{worker} may not have got your message: {text}",
+    "Ob {worker} deine Nachricht hat, ist unklar: {text}",
+    "{worker} n’a peut-être pas reçu ton message : {text}",
+    "Puede que {worker} no recibiera tu mensaje: {text}",
+    "{worker} 可能没有收到你的消息：{text}",
+  ],
+  inboxReview: [
+    "A review of {worker}’s work wants changes: {text}",
+    "Ein Review der Arbeit von {worker} will Änderungen: {text}",
+    "Une revue du travail de {worker} veut des changements : {text}",
+    "Una revisión del trabajo de {worker} pide cambios: {text}",
+    "对 {worker} 的评审要求修改：{text}",
+  ],
+  inboxSprint: [
+    "{worker}’s sprint has stopped: {text}",
+    "Der Sprint von {worker} steht: {text}",
+    "Le sprint de {worker} s’est arrêté : {text}",
+    "El sprint de {worker} se ha detenido: {text}",
+    "{worker} 的冲刺已停下：{text}",
+  ],
   deskQuiet: [
     "Quiet while you are at the desk",
     "Still, solange du am Schreibtisch bist",

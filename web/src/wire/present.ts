@@ -9,6 +9,7 @@ import type {
   Present,
   ReviewState,
   Spent,
+  SprintEnded,
   SprintState,
   Turn,
   Usage,
@@ -148,13 +149,13 @@ export function foldWorker(worker: Worker, event: Event): Worker {
     case "limit_lifted":
       return { ...worker, resumes_at: null };
     case "sprint_began":
-      return { ...worker, sprint: { ...fact.sprint, began: event.at } };
+      return { ...worker, sprint: { ...fact.sprint, began: event.at }, stuck: "" };
     case "sprint_moved":
       return { ...worker, sprint: fact.sprint };
     case "halt_asked":
       return worker.sprint ? { ...worker, sprint: halted(worker.sprint, fact.now ?? false) } : worker;
     case "sprint_ended":
-      return { ...worker, sprint: null };
+      return { ...worker, sprint: null, stuck: stuckAfter(worker.stuck ?? "", fact) };
     case "review_asked":
       return { ...worker, reviews: keptReviews(worker.reviews ?? [], { ...fact.review, at: event.at }) };
     case "review_moved":
@@ -167,6 +168,11 @@ export function foldWorker(worker: Worker, event: Event): Worker {
 }
 
 /** A review that changed, or came; the oldest go first. */
+/** Why the last sprint stopped before its end; a person who halts one knows why. */
+function stuckAfter(stuck: string, fact: SprintEnded): string {
+  return fact.how === "stuck" || fact.how === "limit" ? fact.why || "It is stuck." : stuck;
+}
+
 function halted(sprint: SprintState, now: boolean): SprintState {
   return { ...sprint, halting: true, halting_now: (sprint.halting_now ?? false) || now };
 }
@@ -228,7 +234,8 @@ function turnStarted(worker: Worker, event: Event, message: string | null): Work
     message: first,
     handed_over: message === null,
   };
-  return { ...worker, turn, queue: message === null ? (worker.queue ?? []) : without(worker.queue, message) };
+  const queue = message === null ? (worker.queue ?? []) : without(worker.queue, message);
+  return { ...worker, turn, queue, stuck: "" };
 }
 
 function handed(worker: Worker, message: string): Worker {

@@ -1333,6 +1333,7 @@ export interface Worker {
   readonly resumes_at?: number | null; // null
   readonly spent?: Spent; // {}
   readonly sprint?: SprintState | null; // null
+  readonly stuck?: string; // ""
   readonly reviews?: readonly ReviewState[]; // []
 }
 

@@ -35,7 +35,7 @@ async function show(text: string): Promise<void> {
   const { settled } = (options.data ?? {}) as NotificationData;
   // Somebody who looks needs no word that a question is over.
   if (settled && (await windows()).some((one) => one.visibilityState === "visible")) {
-    for (const one of await self.registration.getNotifications({ tag: `ask:${settled}` })) one.close();
+    for (const one of await self.registration.getNotifications({ tag: options.tag ?? "" })) one.close();
   }
 }
 

@@ -15,7 +15,7 @@ from farhand.model import commands, wishes
 from farhand.model.attention_ports import NO_ATTENTION, AttentionView
 from farhand.model.commands import Command
 from farhand.model.devices import DeviceRegistry
-from farhand.model.digest import digest_text
+from farhand.model.digest import digest_text, leads_to
 from farhand.model.errors import IdTaken, NothingRunning, Refused
 from farhand.model.grammar import CHAT
 from farhand.model.ports import Hub
@@ -37,10 +37,13 @@ class Bot:
         surface: Surface = CHAT,
         devices: DeviceRegistry | None = None,
         attention: AttentionView = NO_ATTENTION,
+        way_in: Callable[[], str] = str,
     ) -> None:
         self._hub = hub
         self._devices = devices
         self._attention = attention
+        # Where the node is found from outside now, if it is.
+        self._way_in = way_in
         self._about = about
         self._surface = surface
 
@@ -66,7 +69,7 @@ class Bot:
 
     def answer(self, question: InfoRequest, present: Present) -> str:
         """The answer to a question about the team or the node."""
-        if (alike := texts.everywhere(question, present)) is not None:
+        if (alike := texts.everywhere(question, present, self._surface)) is not None:
             return alike
         match question.about:
             case "progress":
@@ -77,7 +80,7 @@ class Bot:
             case "review":
                 return review_text(present.workers.get(question.of or present.focus))
             case "digest":
-                return digest_text(self._attention.digest())
+                return digest_text(self._attention.digest(), leads_to(self._way_in()))
             case "settings":
                 return texts.settings(present, self._about())
             case "start":

@@ -22,12 +22,12 @@ from farhand.channels.kit.card import plain_notice, removal
 from farhand.channels.kit.health import ChatHealth
 from farhand.channels.kit.inbound import Inbound
 from farhand.channels.kit.long_answers import AnswerLimits
-from farhand.channels.kit.nudges import nudge_card, nudge_slot
+from farhand.channels.kit.nudges import bundle_slot, left_card, nudge_card, nudge_slot
 from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.surface import ChatSurface, KnowsManager, RateLimits, SeesEvents
 from farhand.channels.kit.texts import About
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
-from farhand.model.attention_rules import Buzz
+from farhand.model.attention_rules import AskBundle, Buzz
 from farhand.model.channel_ports import ChannelContext, ReceiveStatus
 from farhand.model.errors import StoreError
 from farhand.model.logger import get_logger
@@ -66,7 +66,13 @@ class Chat:
         self._context = context
         self._outbound = Outbound(parts.surface, context, parts.members, parts.limits, parts.observers, parts.answers)
         about = parts.about or partial(about_chat, context, parts.members)
-        bot = Bot(context.hub, about, devices=context.devices, attention=context.attention)
+        bot = Bot(
+            context.hub,
+            about,
+            devices=context.devices,
+            attention=context.attention,
+            way_in=lambda: context.way_in,
+        )
         # What takes messages and taps; the surface calls it.
         self.inbound = Inbound(
             parts.surface,
@@ -154,12 +160,18 @@ class Chat:
 
     async def nudge(self, buzz: Buzz) -> None:
         """Reminds the manager of what was shown before without a sound."""
-        await self._outbound.queue.show(nudge_card(buzz))
+        await self._outbound.queue.show(nudge_card(buzz, self._context.way_in))
+        if buzz.replaces:
+            await self._outbound.queue.show(removal(bundle_slot(buzz.replaces)))
 
     async def withdraw_nudges(self, ask: str, steps: Sequence[int]) -> None:
         """Takes away what was said in these steps; the first of them may have been the question itself."""
         for step in steps:
             await self._outbound.queue.show(removal(nudge_slot(ask, step)))
+
+    async def bundle_left(self, bundle: AskBundle) -> None:
+        """Says what is left of a reminder of several questions, or takes it away."""
+        await self._outbound.queue.show(left_card(bundle, self._context.way_in))
 
 
 def about_chat(context: ChannelContext, members: KnowsManager) -> About:

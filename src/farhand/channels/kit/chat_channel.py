@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from farhand.channels.kit.chat import Chat
-from farhand.model.attention_rules import Buzz
+from farhand.model.attention_rules import AskBundle, Buzz
 from farhand.model.channel_ports import ReceiveStatus
 
 
@@ -43,6 +43,10 @@ class ChatChannel:
     async def withdraw_nudges(self, ask: str, steps: Sequence[int]) -> None:
         """Takes such reminders away, as far as the service can."""
         await self._chat.withdraw_nudges(ask, steps)
+
+    async def bundle_left(self, bundle: AskBundle) -> None:
+        """Says what is left of a reminder of several questions, as far as the service can."""
+        await self._chat.bundle_left(bundle)
 
     async def drain(self) -> None:
         """Sends everything that waits, and then says that the node goes, where that is told."""

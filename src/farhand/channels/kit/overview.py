@@ -1,8 +1,11 @@
 """What a manager is told of the workers beyond spec 2's templates: how each is set, what it used, what waits. Pure."""
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from farhand.channels.kit.history import Exchange
+from farhand.model import inbox as waiting
+from farhand.model.inbox import InboxKind
 from farhand.model.present import Ask, Present, Worker
 from farhand.model.words import HowEnded, Mode, Usage
 
@@ -86,29 +89,47 @@ def open_asks_of(worker: Worker) -> list[Ask]:
     return [ask for ask in worker.asks if ask.settled is None]
 
 
-def waiting_asks(present: Present) -> list[Ask]:
-    """The questions of all workers that nobody has answered, the oldest first."""
-    return sorted((ask for worker in present.workers.values() for ask in open_asks_of(worker)), key=lambda ask: ask.seq)
+def inbox(present: Present, *, in_shell: bool = False, review: str = "verdict") -> str:
+    """`/inbox`: what waits for the manager (`model/inbox.py`), and what to do about each.
 
-
-def inbox(present: Present, *, in_shell: bool = False) -> str:
-    """`/inbox`: what waits for the manager: every question, the oldest first, then the workers that need somebody.
-
-    In a shell it names the commands that do there what a message does in a chat."""
-    lines: list[str] = []
+    In a shell it names the commands that do there what a message does in a chat; `review` is what a chat or a terminal
+    calls that command."""
     command = "farhand " if in_shell else "/"
-    for ask in waiting_asks(present):
-        choices = ", ".join(f"{number} {choice.label}" for number, choice in enumerate(ask.choices, 1))
-        lines += [f"? {ask.worker} asks: {_cut(ask.question, QUESTION_CHARACTERS)}", f"   {choices}"]
-        ids = " or ".join(choice.id for choice in ask.choices)
-        lines.append(f"   Answer: farhand answer {ask.id} {ids}" if in_shell else f"   Answer: @{ask.worker} 1")
-    for worker in present.workers.values():
-        if worker.is_offline:
-            lines.append(f"✗ {worker.name} is offline: {_cut(worker.why_offline, QUESTION_CHARACTERS)}")
-            lines.append(f"   Try again: {command}relaunch {worker.name}")
-        if worker.resumes_at is not None and worker.turn is None:
-            lines.append(f"⏸ {worker.name} has reached its usage limit; {command}retry {worker.name} tries now.")
+    lines: list[str] = []
+    for item in waiting.inbox(present):
+        name, text = item.worker, _cut(item.text, QUESTION_CHARACTERS)
+        match item.kind:
+            case InboxKind.ASK:
+                lines += [f"? {name} asks: {text}", *_answers(present.ask(item.key), in_shell=in_shell)]
+            case InboxKind.DOUBT:
+                again = f"farhand say --worker {name}" if in_shell else f"@{name}"
+                stop = f"farhand interrupt {name}" if in_shell else f"/pause {name}"
+                lines.append(f"? {name} may not have got your message: {text}")
+                lines.append(f"   It was not sent again. Stop waiting for it: {stop}; say it once more: {again} …")
+            case InboxKind.OFFLINE:
+                lines += [f"✗ {name} is offline: {text}", f"   Try again: {command}relaunch {name}"]
+            case InboxKind.SPRINT:
+                begin = f"farhand sprint start --worker {name}" if in_shell else f"@{name} …, or /sprint start"
+                lines += [f"⚠ {name}'s sprint has stopped: {text}", f"   Go on: {begin}"]
+            case InboxKind.LIMIT:
+                lines.append(f"⏸ {name} has reached its usage limit; {command}retry {name} tries now.")
+            case InboxKind.REVIEW:
+                see = f"farhand review status --worker {name}" if in_shell else f"/{review} {name} status"
+                send = f"farhand review send --worker {name}" if in_shell else f"/{review} {name} send"
+                lines.append(f"✋ A review of {name}'s work wants changes{f': {text}' if text else ''}")
+                lines.append(f"   See it: {see}; send the findings back: {send}")
+            case _:
+                assert_never(item.kind)
     return "\n".join(lines) or NOTHING_WAITS
+
+
+def _answers(ask: Ask | None, *, in_shell: bool) -> list[str]:
+    """The choices of a question, and how one is made."""
+    if ask is None:
+        return []
+    choices = ", ".join(f"{number} {choice.label}" for number, choice in enumerate(ask.choices, 1))
+    ids = " or ".join(choice.id for choice in ask.choices)
+    return [f"   {choices}", f"   Answer: farhand answer {ask.id} {ids}" if in_shell else f"   Answer: @{ask.worker} 1"]
 
 
 def history(exchanges: Sequence[Exchange]) -> str:

@@ -205,7 +205,7 @@ def queue(present: Present) -> str:
     return "\n".join([*waiting, CHANGE_QUEUE]) if waiting else "No message waits."
 
 
-def everywhere(question: InfoRequest, present: Present) -> str | None:
+def everywhere(question: InfoRequest, present: Present, surface: Surface) -> str | None:
     """The answer to a question that every surface answers alike; None for one that each has its own words for."""
     match question.about:
         case "queue":
@@ -213,7 +213,7 @@ def everywhere(question: InfoRequest, present: Present) -> str | None:
         case "usage":
             return overview.usage(present)
         case "inbox":
-            return overview.inbox(present)
+            return overview.inbox(present, review="review" if surface.find("review") else "verdict")
         case "quiet":
             return settings_words(present.attention, time.time())
         case "mode":

@@ -7,11 +7,18 @@ import anyio
 
 from farhand.channels.kit.outbox import Dispatcher, SendLater, SendRefused, SendUncertain
 from farhand.channels.push import button_tokens
-from farhand.channels.push.notification import open_payload, settled_payload, tag_of, test_payload
+from farhand.channels.push.notification import (
+    ASKS_TAG,
+    bundle_settled_payload,
+    open_payload,
+    settled_payload,
+    tag_of,
+    test_payload,
+)
 from farhand.channels.push.settings import PushSettings, read_settings
 from farhand.channels.push.stored_message import PushMessage, decode_message, encode_message
 from farhand.model.attention import AttentionKind
-from farhand.model.attention_rules import Buzz, WaitingAsk
+from farhand.model.attention_rules import APP, AskBundle, Buzz, WaitingAsk
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.commands import Answer
 from farhand.model.devices import Device
@@ -23,7 +30,7 @@ from farhand.model.phrases import phrase, said
 from farhand.model.present import Ask, Present
 from farhand.model.push import PushAnswer, PushSubscription, PushTest, problem_of
 from farhand.model.store_ports import Parcel, Waiting
-from farhand.model.words import Phrase, Sender
+from farhand.model.words import Phrase, Sender, replace
 
 if TYPE_CHECKING:
     from farhand.channels.push.keys import NodeKeys
@@ -98,28 +105,53 @@ class PushChannel:
     async def buzz(self, buzz: Buzz) -> None:
         """Brings a notification to every device; the outbox deduplicates it by its key."""
         present = await self._context.hub.look()
-        is_ask = any(one.kind is AttentionKind.ASK for one in buzz.matters)
-        ask = _open_ask(present, buzz)
-        now, parcels = self._context.clock.now(), []
+        asks = tuple(one.key.removeprefix("ask:") for one in buzz.shown if one.kind is AttentionKind.ASK)
+        urgent = bool(asks) or buzz.matters[0].kind is not AttentionKind.FINISHED
+        parcels = []
         for to in self._context.push.all():
-
-            def sign(about: Ask, choice: str, device: str = to.device) -> str:
-                return button_tokens.token_for(self._keys.actions, device, about, choice, now)
-
-            shows = present.attention.lock_screen
-            body = open_payload(buzz, to, ask, badge=waiting_asks(present), shows=shows, sign=sign)
             message = PushMessage(
-                body=body.decode(),
-                topic=tag_of(buzz.matters[0]) if len(buzz.matters) == 1 else "several",
-                ttl_seconds=ASK_SECONDS if is_ask else NEWS_SECONDS,
-                urgent=is_ask or buzz.matters[0].kind is not AttentionKind.FINISHED,
-                ask=ask.id if ask else "",
+                body=self._body(buzz, to, present).decode(),
+                topic=tag_of(buzz),
+                ttl_seconds=ASK_SECONDS if asks else NEWS_SECONDS,
+                urgent=urgent,
+                asks=asks,
             )
             parcels.append(_parcel(f"{buzz.key}:{to.device}", to.device, message))
         await self._put(parcels)
 
+    def _body(self, buzz: Buzz, to: PushSubscription, present: Present, *, silent: bool = False) -> bytes:
+        now = self._context.clock.now()
+
+        def sign(about: Ask, choice: str) -> str:
+            return button_tokens.token_for(self._keys.actions, to.device, about, choice, now)
+
+        badge, shows = waiting_asks(present), present.attention.lock_screen
+        ask = _open_ask(present, buzz)
+        return open_payload(buzz, to, ask, badge=badge, shows=shows, sign=sign, silent=silent)
+
+    async def bundle_left(self, bundle: AskBundle) -> None:
+        """Shows what is left of a notification of several asks, without a sound, on every device: whoever answered one
+        of them has the others before them still."""
+        present = await self._context.hub.look()
+        shown = Buzz(place=APP, matters=bundle.matters, several=True)
+        asks = tuple(one.key.removeprefix("ask:") for one in bundle.matters)
+        parcels = []
+        for to in self._context.push.all():
+            body = (
+                self._body(shown, to, present, silent=True)
+                if asks
+                else bundle_settled_payload(to, badge=waiting_asks(present))
+            )
+            # At the service only the end of all takes the place of what was not delivered: that has a sound.
+            topic, seconds = (f"{ASKS_TAG}:left", ASK_SECONDS) if asks else (ASKS_TAG, NEWS_SECONDS)
+            message = PushMessage(body=body.decode(), topic=topic, ttl_seconds=seconds, asks=asks)
+            parcel = _parcel(f"{bundle.key}:left{len(asks)}:{to.device}", to.device, message)
+            # In the lane of what it changes, and so after it.
+            parcels.append(replace(parcel, urgent=True))
+        await self._put(parcels)
+
     async def settled(self, ask: WaitingAsk, fact: AskSettled | None) -> None:
-        """An ask that buzzed is over: what takes its notification's place says so, and makes no sound."""
+        """An ask that buzzed alone is over: what takes its notification's place says so, and makes no sound."""
         present = await self._context.hub.look()
         by = fact.by.via if fact and fact.by else ""
         outcome = _outcome(fact)
@@ -131,7 +163,7 @@ class PushChannel:
                     body=settled_payload(
                         ask.matter, to, outcome, badge=waiting_asks(present), shows=present.attention.lock_screen
                     ).decode(),
-                    topic=tag_of(ask.matter),
+                    topic=ask.matter.key,
                     ttl_seconds=NEWS_SECONDS,
                 ),
             )
@@ -154,7 +186,7 @@ class PushChannel:
         to = self._subscription(device)
         if to is None:
             raise SendRefused("The device has no subscription any more.")
-        if message.ask and await self._is_settled(message.ask):
+        if message.asks and await self._are_settled(message.asks):
             raise SendRefused("The question is settled.")
         try:
             reply = await self._post(to, message)
@@ -189,9 +221,10 @@ class PushChannel:
     def _subscription(self, device: str) -> PushSubscription | None:
         return next((one for one in self._context.push.all() if one.device == device), None)
 
-    async def _is_settled(self, ask: str) -> bool:
-        found = (await self._context.hub.look()).ask(ask)
-        return found is None or found.settled is not None
+    async def _are_settled(self, asks: tuple[str, ...]) -> bool:
+        present = await self._context.hub.look()
+        found = (present.ask(ask) for ask in asks)
+        return all(one is None or one.settled is not None for one in found)
 
     # --- what devices ask (`ServesPush`)
 
@@ -258,8 +291,8 @@ class PushChannel:
 
 def _open_ask(present: Present, buzz: Buzz) -> Ask | None:
     """The open ask that the notification is about, if it is about one."""
-    one = buzz.matters[0]
-    if len(buzz.matters) > 1 or one.kind is not AttentionKind.ASK:
+    one = buzz.shown[0]
+    if len(buzz.shown) > 1 or one.kind is not AttentionKind.ASK:
         return None
     found = present.ask(one.key.removeprefix("ask:"))
     return found if found is not None and found.settled is None else None

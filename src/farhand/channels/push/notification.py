@@ -12,6 +12,7 @@ import msgspec
 from farhand.channels.push import texts
 from farhand.channels.push.texts import in_language
 from farhand.model import asking
+from farhand.model.app_places import app_address, place_of
 from farhand.model.attention import AttentionKind, LockScreen
 from farhand.model.attention_rules import Buzz, Matter
 from farhand.model.digest import DigestLine, digest, line_text
@@ -28,26 +29,37 @@ SHOWN_LINES, LINE_CHARACTERS = 4, 38
 LINES = textwrap.TextWrapper(LINE_CHARACTERS, drop_whitespace=False, break_on_hyphens=False)
 NAME = "farhand"
 INBOX_TAG = "inbox"
+# The one notification of several asks.
+ASKS_TAG = "asks"
 
 # Signs a choice of an ask for the device.
 Sign = Callable[[Ask, str], str]
 
 
 def open_payload(
-    buzz: Buzz, to: PushSubscription, ask: Ask | None, *, badge: int, shows: LockScreen, sign: Sign
+    buzz: Buzz,
+    to: PushSubscription,
+    ask: Ask | None,
+    *,
+    badge: int,
+    shows: LockScreen,
+    sign: Sign,
+    silent: bool = False,
 ) -> bytes:
     """The notification of one matter, or of several as one; `ask` is the open ask that it is about."""
-    one = buzz.matters[0] if len(buzz.matters) == 1 else None
-    made: dict[str, Any] = {"lang": to.language, "timestamp": int(buzz.matters[-1].at * 1000)}
+    one = buzz.shown[0] if len(buzz.shown) == 1 else None
+    made: dict[str, Any] = {"lang": to.language, "timestamp": int(buzz.matters[-1].at * 1000), "tag": tag_of(buzz)}
     if one is not None:
-        made |= {"title": _title(one, buzz, to.language), "body": _body(one, ask, to.language), "tag": tag_of(one)}
-        made["navigate"] = f"{to.origin}/app/{_place(one)}"
+        made |= {"title": _title(one, buzz, to.language), "body": _body(one, ask, to.language)}
+        made["navigate"] = app_address(to.origin, place_of(one.kind, one.worker, one.key))
     else:
-        lines = digest(buzz.matters, frozenset(matter.key for matter in buzz.matters))
-        title = in_language(texts.SEVERAL, to.language).format(n=len(buzz.matters))
-        made |= {"title": title, "body": "\n".join(_line(one, to.language) for one in lines), "tag": INBOX_TAG}
+        lines = digest(buzz.shown, frozenset(matter.key for matter in buzz.shown))
+        title = in_language(texts.SEVERAL, to.language).format(n=len(buzz.shown))
+        made |= {"title": title, "body": "\n".join(_line(one, to.language) for one in lines)}
         made["navigate"] = f"{to.origin}/app/#/inbox"
-    if buzz.step > 1:
+    if silent:
+        made["silent"] = True
+    elif buzz.step > 1 or one is None or buzz.several:
         made["renotify"] = True
     made = _hidden(made, one, shows, to.language)
     if ask is not None:
@@ -58,10 +70,22 @@ def open_payload(
 def settled_payload(matter: Matter, to: PushSubscription, outcome: str, *, badge: int, shows: LockScreen) -> bytes:
     """What takes the place of a question that is over, without a sound."""
     title = in_language(texts.SETTLED, to.language).format(worker=matter.worker)
-    made: dict[str, Any] = {"title": title, "body": outcome, "tag": tag_of(matter), "silent": True}
+    made: dict[str, Any] = {"title": title, "body": outcome, "tag": matter.key, "silent": True}
     made["navigate"] = f"{to.origin}/app/#/w/{quote(matter.worker, safe='')}"
-    hidden = _hidden(made, matter, shows, to.language)
-    return payload({**hidden, "data": {"settled": matter.key.removeprefix("ask:")}}, to, badge)
+    match shows:
+        case LockScreen.NAME:
+            made["body"] = ""
+        case LockScreen.NOTHING:
+            made |= {"title": NAME, "body": in_language(texts.NOTHING_MORE, to.language)}
+        case LockScreen.ALL:
+            pass
+    return payload({**made, "data": {"settled": matter.key.removeprefix("ask:")}}, to, badge)
+
+
+def bundle_settled_payload(to: PushSubscription, *, badge: int) -> bytes:
+    """What takes the place of several questions that are all over, without a sound."""
+    made = {"title": NAME, "body": in_language(texts.NOTHING_MORE, to.language), "tag": ASKS_TAG, "silent": True}
+    return payload({**made, "navigate": f"{to.origin}/app/#/inbox", "data": {"settled": ASKS_TAG}}, to, badge)
 
 
 def test_payload(to: PushSubscription) -> bytes:
@@ -85,11 +109,14 @@ def payload(notification: dict[str, Any], to: PushSubscription, badge: int | Non
     return data
 
 
-def tag_of(matter: Matter) -> str:
+def tag_of(buzz: Buzz) -> str:
     """Under which name a device keeps the notification: a newer one of the same name takes its place."""
-    if matter.kind is AttentionKind.FINISHED:
-        return f"turn:{matter.worker}"
-    return matter.key
+    if buzz.several:
+        return ASKS_TAG
+    if len(buzz.matters) > 1:
+        return INBOX_TAG
+    matter = buzz.matters[0]
+    return f"turn:{matter.worker}" if matter.kind is AttentionKind.FINISHED else matter.key
 
 
 def _title(matter: Matter, buzz: Buzz, language: str) -> str:
@@ -117,14 +144,6 @@ def _line(line: DigestLine, language: str) -> str:
     often = f" ×{line.count}" if line.count > 1 else ""
     text = f": {line.text}" if line.text else ""
     return f"{words}{often}{text}{f' (+{line.more})' if line.more else ''}"
-
-
-def _place(matter: Matter) -> str:
-    """Where a tap leads, as the app writes its addresses."""
-    if not matter.worker:
-        return "#/inbox"
-    sheet = f"!{quote(matter.key, safe='')}" if matter.kind is AttentionKind.ASK else ""
-    return f"#/w/{quote(matter.worker, safe='').replace('!', '%21')}{sheet}"
 
 
 def _hidden(made: dict[str, Any], matter: Matter | None, shows: LockScreen, language: str) -> dict[str, Any]:

@@ -13,8 +13,8 @@ class PushMessage(Word):
     topic: str
     ttl_seconds: int
     urgent: bool = False
-    # The ask that it is about: settled before it was sent, it is not sent.
-    ask: AskId = ""
+    # The asks that it is about: all settled before it was sent, it is not sent.
+    asks: tuple[AskId, ...] = ()
 
 
 _messages = msgspec.json.Decoder(PushMessage)

@@ -72,6 +72,13 @@ SETTLED = (
     "La pregunta de {worker} está resuelta",
     "{worker} 的问题已处理",
 )
+NOTHING_MORE = (
+    "Settled: nothing waits here any more",
+    "Erledigt: Hier wartet nichts mehr",
+    "Réglé : plus rien n’attend ici",
+    "Resuelto: aquí ya no espera nada",
+    "已处理：这里没有待办了",
+)
 ALLOW = ("Allow once", "Einmal erlauben", "Autoriser", "Permitir una vez", "允许一次")
 DENY = ("Deny", "Ablehnen", "Refuser", "Denegar", "拒绝")
 TEST = (

@@ -117,7 +117,7 @@ class TelegramChannel(ChatChannel):
 
 def address_of(context: ChannelContext) -> str:
     """Where Telegram can call the node now."""
-    return context.public_url or (context.tunnel.url if context.tunnel else "")
+    return context.way_in
 
 
 def app_address(settings: TelegramSettings, context: ChannelContext) -> str:

@@ -1,5 +1,6 @@
 /** The team as the screens show it: the present, what was last said, what is unread, what waits. Pure. */
 
+import { waitsAt } from "../../wire/inbox";
 import type { Log } from "../../wire/log";
 import { total } from "../../wire/present";
 import type * as wire from "../../wire/types";
@@ -66,6 +67,7 @@ function workerOf(worker: wire.Worker, sources: TeamSources): Worker {
     queue: (worker.queue ?? []).map((message) => queued(message, worker.name)),
     reviews: (worker.reviews ?? []).map(reviewOf),
     judges: worker.options?.reviews ?? "",
+    waits: waitsAt(worker),
     sprint: worker.sprint ? sprintOf(worker.sprint, usage) : null,
     usage,
     focused: sources.present.focus === worker.name,
