@@ -285,7 +285,7 @@ class LocalHub:
                     continue
                 events = self._tail.events(position, _CHUNK)
             else:
-                events = [decode_event(body) for _, body in await self._journal.read(position, _CHUNK)]
+                events = [decode_event(body) for _, body in await self._read_on(position)]
             for event in events:
                 yield event
             position = events[-1].seq if events else self._tail.seq
@@ -302,12 +302,22 @@ class LocalHub:
                 await self._tail.wait_after(position)
 
     async def bodies_after(self, position: Seq) -> tuple[list[bytes], Seq]:
-        """What follows that event now, as written and up to a limit, and where it ends; never waits for more."""
+        """What follows that event now, as written and up to a limit, and where it ends; never waits for more.
+
+        Raises EventsGone when some of it went while the reader was behind."""
         if self._tail.contains(position):
             bodies = self._tail.bodies(position, _CHUNK)
             return bodies, position + len(bodies)
-        rows = await self._journal.read(position, _CHUNK)
+        rows = await self._read_on(position)
         return [body for _, body in rows], rows[-1][0] if rows else self._tail.seq
+
+    async def _read_on(self, position: Seq) -> list[tuple[Seq, bytes]]:
+        """What follows in the journal, without a hole: numbers are without gaps, so as many rows as numbers."""
+        rows = await self._journal.read(position, _CHUNK)
+        if position and (not rows or rows[-1][0] - position != len(rows)):
+            first, _ = await self._journal.bounds()
+            raise EventsGone(position, first, self._tail.seq)
+        return rows
 
     def calling(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
         """Calls `wake` after every write, when watchers may read it. It must not wait."""

@@ -19,6 +19,7 @@ from farhand.model import compat, frames
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import (
     BadInput,
+    EventsGone,
     FarhandError,
     NotAllowed,
     NotTranscribed,
@@ -153,11 +154,15 @@ def history_routes(hub: OpenHub, callers: Callers) -> list[BaseRoute]:
 
 
 async def lines(hub: OpenHub, after: int) -> AsyncIterator[bytes]:
-    """Events as lines (NDJSON); the first one is empty and confirms the subscription."""
+    """Events as lines (NDJSON); the first one is empty and confirms the subscription. Where what follows is kept no
+    more, the last line says so."""
     yield b"\n"
-    async for bodies in hub.bodies(after):
-        if bodies:
-            yield b"\n".join(bodies) + b"\n"
+    try:
+        async for bodies in hub.bodies(after):
+            if bodies:
+                yield b"\n".join(bodies) + b"\n"
+    except EventsGone as gone:
+        yield encode({"error": error_fields(gone)}) + b"\n"
 
 
 async def body(request: Request) -> bytes:
