@@ -11,6 +11,8 @@ from starlette.responses import Response
 from farhand.model.devices import Device, DeviceRegistry
 from farhand.model.errors import NotAllowed
 from farhand.model.http_guard import has_bearer, is_same_site
+from farhand.model.words import Sender
+from farhand.model.worker_keys import VIA_KEY
 from farhand.server.local_cookies import LocalCookies
 
 # A cookie that only this very host may set and read, over TLS alone; and the one for a node on this machine.
@@ -24,6 +26,11 @@ class Caller:
     """A device; None is whoever holds the node's key."""
 
     device: Device | None = None
+
+    @property
+    def sender(self) -> Sender:
+        """Who it is in facts."""
+        return Sender(via=self.device.via, who=self.device.name) if self.device else Sender(via=VIA_KEY)
 
 
 class Callers:

@@ -84,7 +84,7 @@ def routes(
         if caller.device is None:
             sender = Sender(via=own_name(request.headers.get("x-farhand-via", VIA_KEY), reserved))
         else:
-            sender = Sender(via=caller.device.via, who=caller.device.name)
+            sender = caller.sender
         accepted = await hub.send(command, sender)
         return json_response(frames.DoorReply(accepted=accepted))
 
