@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from starlette.routing import BaseRoute
+
 from farhand import __version__
 from farhand.attention.service import Attention
 from farhand.config.settings import Settings
@@ -71,6 +73,8 @@ class Node:
     retention: Retention | None = None
     # Who may speak to it over HTTP.
     devices: DeviceRegistry | None = None
+    # All that its HTTP listener serves.
+    routes: list[BaseRoute] = field(default_factory=list)
     reach: ReachSupervisor | None = None
     # Who is buzzed for what.
     attention: Attention | None = None
