@@ -24,7 +24,7 @@ from farhand.model.ports import Clock, SessionFound
 from farhand.model.present import Ask, Present, Worker
 from farhand.model.present_fold import fold
 from farhand.model.store_ports import Cursor, InboxEntry, Journal
-from farhand.model.stream import MOST_RESUMED, ResumePoint, StreamHello
+from farhand.model.stream import MOST_RESUMED, MOST_RESUMED_BYTES, ResumePoint, StreamHello
 from farhand.model.wire import checked, decode_event
 from farhand.model.words import Sender, Seq, WorkerName, replace
 
@@ -271,6 +271,7 @@ class LocalHub:
         whole = resume is not None and seq - resume.after <= MOST_RESUMED
         if whole and resume is not None:
             whole = await self._journal.can_resume(resume.journal, resume.after)
+            whole = whole and await self._journal.bytes_after(resume.after) <= MOST_RESUMED_BYTES
         return StreamHello(journal=self.epoch, first=first, seq=seq, resume="whole" if whole else "gap")
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
