@@ -5,7 +5,6 @@ import shutil
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -195,11 +194,11 @@ async def test_who_missed_too_much_reads_the_history_instead(house: House) -> No
 
 async def test_who_missed_few_events_but_large_ones_reads_the_history_instead(house: House) -> None:
     await house.hire("ann")
-    large = Draft(worker="ann", fact=Noted(text="x" * (MOST_RESUMED_BYTES // 2)))
+    large = [Draft(worker="ann", fact=Noted(text="x" * (MOST_RESUMED_BYTES // 2)))]
     for missed, verdict in ((1, "whole"), (3, "gap")):
         after = house.hub.present.seq
-        drafts = [large] * missed
-        await house.hub.record("ann", partial(lambda made, _: made, drafts))
+        for _ in range(missed):
+            await house.hub.record("ann", lambda _: large)
         async with _connected(house, {"journal": house.hub.epoch, "after": after}) as frames:
             assert (await anext(frames))[1]["resume"] == verdict
 
