@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from farhand.cli.global_flags import nearest
 from farhand.drivers.acp.schema import catalogue, is_here, own_agents
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.manifests import DRIVERS, manifest, packages
-from farhand.model.errors import SettingWrong
 from farhand.sandbox.environment import without_secrets
 
 VERSION_SECONDS = 20.0
@@ -65,22 +63,6 @@ def catalogue_clis(folder: Path, environ: Mapping[str, str] | None = None, *, ve
     names = {agent.backend for agent in own}
     everyone = [*own, *(agent for agent in catalogue() if agent.backend not in names)]
     return [_look_for(agent, environ, versions=versions) for agent in everyone]
-
-
-def check_backend(name: str, folder: Path, setting: str) -> None:
-    """Raises for an agent that no driver here runs, installed or not, with what was probably meant."""
-    # One without a program is hired in a way of its own, or stands for many.
-    drivers = {
-        str(about["backend"]) for about in (manifest(DRIVERS, one) for one in packages()) if about.get("program")
-    }
-    own = {agent.backend for agent in own_agents(folder) if isinstance(agent, AcpAgent)}
-    known = sorted({*drivers, *own, *(agent.backend for agent in catalogue())})
-    # A wire may be named with it.
-    if name.partition("/")[0] in known:
-        return
-    meant = nearest(name, known)
-    hints = (*([f"did you mean: {meant}?"] if meant else []), "farhand agents lists what is here")
-    raise SettingWrong(f"No backend called '{name}'. Known: {', '.join(known)}.", name=setting, hints=hints)
 
 
 def _look_for(agent: AcpAgent, environ: Mapping[str, str], *, versions: bool) -> AgentCli:

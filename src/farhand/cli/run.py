@@ -91,10 +91,6 @@ def check(arguments: argparse.Namespace) -> None:
     """Raises when something is not there that the node needs."""
     if arguments.port is not None:
         port_number(arguments.port)
-    if backend := os.environ.get("FARHAND_HIRE_BACKEND", "").strip().lower():
-        from farhand.cli.agent_clis import check_backend
-
-        check_backend(backend, node_folder(arguments.node, os.environ), "FARHAND_HIRE_BACKEND")
     sandbox = sandbox_of(arguments, os.environ)
     if sandbox.enabled:
         check_sandbox(sandbox, os.environ)

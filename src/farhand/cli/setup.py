@@ -12,7 +12,7 @@ from farhand.channels.telegram.outbound import NAME
 from farhand.channels.telegram.settings import chat_id
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.cli import run as run_command
-from farhand.cli.agent_clis import AgentCli, agent_clis, catalogue_clis, check_backend
+from farhand.cli.agent_clis import AgentCli, agent_clis, catalogue_clis
 from farhand.cli.bot_api import BotApi, TokenRefused, bot_api, token_of
 from farhand.cli.detach import LOOK_SECONDS, OUTPUT_FILE
 from farhand.cli.flags import command_parser
@@ -94,8 +94,6 @@ class Setup:
 
     def run(self) -> int:
         """Every step in its order; nothing is written before all questions are answered."""
-        if self._given.backend:
-            check_backend(self._given.backend, self._folder, "--backend")
         clis = self._look_around()
         chat = "" if self._given.demo else self._bot()
         show("\nYour workers")

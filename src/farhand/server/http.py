@@ -38,7 +38,7 @@ from farhand.server.accepting import Acceptor
 from farhand.server.callers import Callers, until_revoked
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.door import OpenHub
-from farhand.server.local import CONNECTION
+from farhand.server.local import CONNECTION, CUT_UNREAD
 from farhand.server.speaker import own_name
 
 # What a client sends over a WebSocket: where it was, and what it looks at.
@@ -245,7 +245,9 @@ async def serve(
 
     def protocol(address: str, received: bytes) -> GuardedProtocol:
         own: dict[str, Any] = {CONNECTION: {}}
-        return GuardedProtocol(given, address, received, config=config, server_state=state, app_state=own)
+        made = GuardedProtocol(given, address, received, config=config, server_state=state, app_state=own)
+        own[CONNECTION][CUT_UNREAD] = made.cut_unread
+        return made
 
     acceptors = [Acceptor(listener, given, protocol) for listener in listeners]
     try:
