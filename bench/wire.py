@@ -23,12 +23,14 @@ from bench.timing import median
 from bench.wire_client import PAUSE_SECONDS
 from farhand.core.clock import SystemClock
 from farhand.model.facts import Draft, Thought
+from farhand.model.stream import HEARTBEAT_SECONDS
 from farhand.server import http
 from farhand.testing.house import House, open_house
 
 ROUNDS = 300
 DEVICES, WORKERS, PIECES_A_SECOND, SECONDS = 50, 20, 20, 10.0
-IDLE_DEVICES, IDLE_SECONDS = 20, 10.0
+# Two heartbeats of every device are in it.
+IDLE_DEVICES, IDLE_SECONDS = 20, 2 * HEARTBEAT_SECONDS + 1
 
 
 async def measure() -> list[Row]:

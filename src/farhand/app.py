@@ -152,7 +152,8 @@ async def _running(
     passkeys = Passkeys(SqlitePasskeys(database), clock)
     parts = ApiParts(wire, attention, reviews.refresh, merges.merge, passkeys, snapshots, secrets_now, voice)
     api = api_routes(built, drivers, callers, clock, parts)
-    app = http.application([*listener_routes(built, drivers, key, callers), *api])
+    built.routes = [*listener_routes(built, drivers, key, callers), *api]
+    app = http.application(built.routes)
     sockets = worker_sockets(built, drivers, key)
     async with anyio.create_task_group() as tasks:
         await open_drivers(tasks, drivers.values(), settings.hooks)

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from starlette.routing import BaseRoute
+
 from farhand import __version__
 from farhand.attention.service import Attention
 from farhand.config.settings import Settings
@@ -72,6 +74,8 @@ class Node:
     retention: Retention | None = None
     # Who may speak to it over HTTP.
     devices: DeviceRegistry | None = None
+    # All that its HTTP listener serves.
+    routes: list[BaseRoute] = field(default_factory=list)
     reach: ReachSupervisor | None = None
     # Where it can be reached from outside, as was last told; empty where it cannot, None while nobody knows yet.
     way_in: str | None = None

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 DOCUMENT = json.loads((Path(__file__).parents[2] / "docs" / "reference" / "openapi.json").read_text("utf-8"))
 STREAMS = {"application/x-ndjson", "text/event-stream"}
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-EXAMPLES = 3
+EXAMPLES = 6
 OPERATIONS = [(method, path) for path, methods in DOCUMENT["paths"].items() for method in methods]
 
 

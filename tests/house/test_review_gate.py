@@ -17,6 +17,7 @@ from farhand.model.grammar import read as read_wish
 from farhand.model.ports import Deliver
 from farhand.model.review import ReviewScope
 from farhand.model.sprint import HowSprintEnded, SprintLimits, SprintOutcome
+from farhand.model.words import Sender
 from farhand.sandbox.environment import child_environment
 from farhand.testing.house import House
 from farhand.testing.scripted import ScriptedDriver
@@ -24,6 +25,7 @@ from farhand.workdir.review_tools import LocalReviewTools
 from farhand.workdir.snapshots import Snapshots
 
 pytestmark = pytest.mark.anyio
+PHONE = Sender(via="web-1", who="my phone")
 
 
 class Author(ScriptedDriver):
@@ -209,23 +211,24 @@ async def test_a_merge_needs_a_verdict_on_exactly_these_commits(tmp_path: Path) 
         )
         merges = Merges(house.hub, tools, gate=True)
         with pytest.raises(CannotDo, match="nobody has approved of main"):
-            await merges.merge(house.worker(), "main")
+            await merges.merge(house.worker(), "main", PHONE)
         with pytest.raises(CannotDo, match="no branch"):
-            await merges.merge(house.worker(), "nowhere")
+            await merges.merge(house.worker(), "nowhere", PHONE)
         await review(house, scope=ReviewScope.COMMITS, base="main")
         await over(house)
         (shop / "a.py").write_text("print(3)\n")
         with pytest.raises(CannotDo, match="not committed"):
-            await merges.merge(house.worker(), "main")
+            await merges.merge(house.worker(), "main", PHONE)
         git(shop, "commit", "-qam", "three")
         with pytest.raises(CannotDo, match="nobody has approved"):
-            await merges.merge(house.worker(), "main")
+            await merges.merge(house.worker(), "main", PHONE)
         assert git(shop, "rev-parse", "main") == start
         git(shop, "reset", "-q", "--hard", "HEAD~1")
         assert (
-            await merges.merge(house.worker(), "main")
+            await merges.merge(house.worker(), "main", PHONE)
             == git(shop, "rev-parse", "main")
             == git(shop, "rev-parse", "work")
         )
         noted = await house.fact(Noted)
         assert noted.text == f"main is at {git(shop, 'rev-parse', 'main')[:8]} now, as review #1 approved."
+        assert noted.by == PHONE

@@ -9,7 +9,7 @@ from tests.house.reviewing import HOLE, ReviewingDriver, git, over, repository, 
 from tests.house.telegram_house import MANAGER, telegram_house
 from tests.house.workdir_client import api
 
-from farhand.model.facts import Queued, TurnEnded
+from farhand.model.facts import Noted, Queued, TurnEnded
 from farhand.model.review import ReviewScope
 from farhand.testing.telegram import FakeBot
 
@@ -60,8 +60,15 @@ async def test_the_app_sees_what_is_stale_and_merges_only_what_is_approved(tmp_p
         assert "stale" not in found
         wrong = await phone.client.post("/api/workers/ann/merge", content=b"[]")
         assert wrong.status_code == 400
-        merged = await phone.client.post("/api/workers/ann/merge", json={"into": "main"})
+        devices = house.node.devices
+        assert devices is not None
+        device, key = await devices.pair(devices.invite().code, "my phone")
+        as_device = {"Authorization": f"Bearer {key}"}
+        merged = await phone.client.post("/api/workers/ann/merge", json={"into": "main"}, headers=as_device)
         assert merged.json() == {"merged": git(shop, "rev-parse", "main")}
         assert git(shop, "rev-parse", "main") == git(shop, "rev-parse", "work")
+        noted = await house.fact(Noted)
+        assert noted.by is not None
+        assert (noted.by.via, noted.by.who) == (device.via, "my phone")
         nobody = await phone.client.get("/api/workers/nobody/reviews")
         assert nobody.status_code == 400

@@ -16,7 +16,7 @@ from farhand.client.door import SocketHub
 from farhand.model import errors
 from farhand.model.facts import Draft, Noted, Said, SessionKnown, Thought, ToolEnded, ToolStarted, TurnEnded
 from farhand.model.session_events import SessionEventName
-from farhand.model.stream import HEARTBEAT_SECONDS, MOST_RESUMED
+from farhand.model.stream import HEARTBEAT_SECONDS, MOST_RESUMED, MOST_RESUMED_BYTES
 from farhand.model.words import HowEnded, Usage
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House, open_house
@@ -190,6 +190,17 @@ async def test_who_missed_too_much_reads_the_history_instead(house: House) -> No
     await _note(house, MOST_RESUMED + 1)
     async with _connected(house, {"journal": house.hub.epoch, "after": after}) as frames:
         assert (await anext(frames))[1]["resume"] == "gap"
+
+
+async def test_who_missed_few_events_but_large_ones_reads_the_history_instead(house: House) -> None:
+    await house.hire("ann")
+    large = [Draft(worker="ann", fact=Noted(text="x" * (MOST_RESUMED_BYTES // 2)))]
+    for missed, verdict in ((1, "whole"), (3, "gap")):
+        after = house.hub.present.seq
+        for _ in range(missed):
+            await house.hub.record("ann", lambda _: large)
+        async with _connected(house, {"journal": house.hub.epoch, "after": after}) as frames:
+            assert (await anext(frames))[1]["resume"] == verdict
 
 
 async def test_a_quiet_stream_has_heartbeats(house: House, clock: ManualClock) -> None:

@@ -16,6 +16,9 @@ from farhand.model.present import Present
 from farhand.model.wire import decode_event, encode, raise_remote
 from farhand.model.words import Sender, Seq
 
+# How the line begins that ends a watch; an event begins with its number.
+_ERROR = '{"error":'
+
 
 class HttpHub:
     """Speaks to the node at that address."""
@@ -72,7 +75,9 @@ class HttpHub:
                 if response.status_code != 200:
                     _checked(frames.read_reply(await response.aread()))
                 async for line in response.aiter_lines():
-                    if line:
+                    if line.startswith(_ERROR):
+                        _checked(frames.read_reply(line.encode()))
+                    elif line:
                         yield decode_event(line.encode())
         except httpx2.HTTPError as error:
             raise self._unreachable(error) from None

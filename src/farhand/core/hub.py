@@ -24,7 +24,7 @@ from farhand.model.ports import Clock, SessionFound
 from farhand.model.present import Ask, Present, Worker
 from farhand.model.present_fold import fold
 from farhand.model.store_ports import Cursor, InboxEntry, Journal
-from farhand.model.stream import MOST_RESUMED, ResumePoint, StreamHello
+from farhand.model.stream import MOST_RESUMED, MOST_RESUMED_BYTES, ResumePoint, StreamHello
 from farhand.model.wire import checked, decode_event
 from farhand.model.words import Sender, Seq, WorkerName, replace
 
@@ -271,6 +271,7 @@ class LocalHub:
         whole = resume is not None and seq - resume.after <= MOST_RESUMED
         if whole and resume is not None:
             whole = await self._journal.can_resume(resume.journal, resume.after)
+            whole = whole and await self._journal.bytes_after(resume.after) <= MOST_RESUMED_BYTES
         return StreamHello(journal=self.epoch, first=first, seq=seq, resume="whole" if whole else "gap")
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
@@ -285,7 +286,7 @@ class LocalHub:
                     continue
                 events = self._tail.events(position, _CHUNK)
             else:
-                events = [decode_event(body) for _, body in await self._journal.read(position, _CHUNK)]
+                events = [decode_event(body) for _, body in await self._read_on(position)]
             for event in events:
                 yield event
             position = events[-1].seq if events else self._tail.seq
@@ -302,12 +303,22 @@ class LocalHub:
                 await self._tail.wait_after(position)
 
     async def bodies_after(self, position: Seq) -> tuple[list[bytes], Seq]:
-        """What follows that event now, as written and up to a limit, and where it ends; never waits for more."""
+        """What follows that event now, as written and up to a limit, and where it ends; never waits for more.
+
+        Raises EventsGone when some of it went while the reader was behind."""
         if self._tail.contains(position):
             bodies = self._tail.bodies(position, _CHUNK)
             return bodies, position + len(bodies)
-        rows = await self._journal.read(position, _CHUNK)
+        rows = await self._read_on(position)
         return [body for _, body in rows], rows[-1][0] if rows else self._tail.seq
+
+    async def _read_on(self, position: Seq) -> list[tuple[Seq, bytes]]:
+        """What follows in the journal, without a hole: numbers are without gaps, so as many rows as numbers."""
+        rows = await self._journal.read(position, _CHUNK)
+        if position and (not rows or rows[-1][0] - position != len(rows)):
+            first, _ = await self._journal.bounds()
+            raise EventsGone(position, first, self._tail.seq)
+        return rows
 
     def calling(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
         """Calls `wake` after every write, when watchers may read it. It must not wait."""

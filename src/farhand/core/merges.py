@@ -8,6 +8,7 @@ from farhand.model.errors import CannotDo
 from farhand.model.facts import Draft
 from farhand.model.present import Worker
 from farhand.model.review import FolderNow, ReviewState, passes
+from farhand.model.words import Sender
 
 NOT_APPROVED = "Not merged: nobody has approved of {into}..HEAD as it is now. Have these commits judged first."
 NOT_COMMITTED = "Not merged: the folder has changes that are not committed."
@@ -37,8 +38,8 @@ class Merges:
         self._tools = tools
         self._gate = gate
 
-    async def merge(self, worker: Worker, into: str) -> str:
-        """The commit that the branch is at afterwards."""
+    async def merge(self, worker: Worker, into: str, sender: Sender) -> str:
+        """The commit that the branch is at afterwards; the fact of it names who wanted it."""
         tip, now = await self._tools.tip(worker, into), await self._tools.now(worker)
         if not now.head or now.tree != now.head_tree:
             raise CannotDo(NOT_COMMITTED)
@@ -49,7 +50,8 @@ class Merges:
         told = f"{into} is at {now.head[:8]} now, " + (
             f"as review #{by.number} approved." if by else "without a review."
         )
-        await self._hub.record(worker.name, lambda one: [Draft(worker=one.name, fact=facts.Noted(text=told))])
+        noted = facts.Noted(text=told, by=sender)
+        await self._hub.record(worker.name, lambda one: [Draft(worker=one.name, fact=noted)])
         return now.head
 
 

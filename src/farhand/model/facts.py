@@ -361,6 +361,8 @@ class Noted(Word, tag="noted"):
     """Something a person should know that is no part of the answer."""
 
     text: str
+    # Who brought it about, where a person did.
+    by: Sender | None = None
 
 
 Fact: TypeAlias = (

@@ -69,6 +69,10 @@ class Journal(Protocol):
         """Whether a reader who saw event `after` in that epoch would miss nothing by going on with this journal."""
         ...
 
+    async def bytes_after(self, after: Seq) -> int:
+        """How much the events after that number take in the journal."""
+        ...
+
     async def cursor(self, owner: str) -> str:
         """Where a wire stands; empty at first."""
         ...

@@ -15,8 +15,9 @@ from farhand.model.previews import TextPreview
 from farhand.model.words import Seq, Word, WorkerName
 
 PROTOCOL = "farhand.1"
-# Who misses more than this reads the present and the history instead.
+# Who misses more events than this, or more bytes, reads the present and the history instead.
 MOST_RESUMED = 2000
+MOST_RESUMED_BYTES = 1024 * 1024
 # A frame of events ends at this many bytes; a longer event has one of its own.
 FRAME_BYTES = 64 * 1024
 # Events that come together wait this long for one another.

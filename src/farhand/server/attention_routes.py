@@ -1,7 +1,5 @@
 """The routes of attention and push for devices: what happened meanwhile, subscriptions, the test, taps on buttons."""
 
-from typing import TypeVar
-
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,15 +8,15 @@ from starlette.routing import BaseRoute, Route
 from farhand.model.attention_ports import AttentionView
 from farhand.model.bounded import read_bounded
 from farhand.model.devices import Device
-from farhand.model.errors import BadInput, CannotDo
+from farhand.model.errors import CannotDo
 from farhand.model.ports import Clock
 from farhand.model.push import PushAnswer, PushKeys, PushSubscription, ServesPush
 from farhand.model.wire import encode
 from farhand.model.words import LANGUAGES
 from farhand.server.callers import Caller, Callers
+from farhand.server.json_bodies import read_json
 
 LONGEST_REQUEST = 8 * 1024
-T = TypeVar("T")
 
 
 class SubscribeRequest(msgspec.Struct, frozen=True):
@@ -59,7 +57,7 @@ def attention_routes(
 
     async def subscribe(request: Request) -> Response:
         device, body = await sent(request)
-        asked = _read(body, SubscribeRequest)
+        asked = read_json(body, SubscribeRequest, "That cannot be read")
         served = _served(push)
         spoken = (asked.language, served.language(device.id), *_spoken(request.headers.get("accept-language", "")))
         language = next((one for one in spoken if one in LANGUAGES), LANGUAGES[0])
@@ -86,7 +84,7 @@ def attention_routes(
 
     async def answer(request: Request) -> Response:
         device, body = await sent(request, writes=True)
-        given = _read(body, PushAnswer)
+        given = read_json(body, PushAnswer, "That cannot be read")
         await _served(push).answer(given, device)
         return _json({"answered": given.ask})
 
@@ -115,13 +113,6 @@ def _served(push: ServesPush | None) -> ServesPush:
     if push is None:
         raise CannotDo("This node sends no push messages.")
     return push
-
-
-def _read(data: bytes, kind: type[T]) -> T:
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"That cannot be read: {error}") from None
 
 
 def _json(value: object) -> Response:

@@ -1,9 +1,9 @@
 """Who is behind a request to the node's API: a paired device, or whoever holds the node's key. Nobody else gets in."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
@@ -11,6 +11,9 @@ from starlette.responses import Response
 from farhand.model.devices import Device, DeviceRegistry
 from farhand.model.errors import NotAllowed
 from farhand.model.http_guard import bearer, has_bearer, is_same_site
+from farhand.model.words import Sender
+from farhand.model.worker_keys import VIA_KEY
+from farhand.server.local import CONNECTION, CUT_UNREAD
 from farhand.server.local_cookies import LocalCookies
 
 # A cookie that only this very host may set and read, over TLS alone; and the one for a node on this machine.
@@ -24,6 +27,13 @@ class Caller:
     """A device; None is whoever holds the node's key."""
 
     device: Device | None = None
+    # Cuts its connection off, where it leaves unread what was sent to it.
+    cut_unread: Callable[[], None] = field(default=lambda: None, compare=False)
+
+    @property
+    def sender(self) -> Sender:
+        """Who it is in facts."""
+        return Sender(via=self.device.via, who=self.device.name) if self.device else Sender(via=VIA_KEY)
 
 
 class Callers:
@@ -43,7 +53,7 @@ class Callers:
             raise NotAllowed("This needs the node's key or a paired device: `Authorization: Bearer <key>`.")
         if writes and device.read_only:
             raise NotAllowed("This device may look, and change nothing.", device=device.id)
-        return Caller(device)
+        return Caller(device, request.scope.get("state", {}).get(CONNECTION, {}).get(CUT_UNREAD, lambda: None))
 
     @contextmanager
     def admitted(self, caller: Caller) -> Iterator[asyncio.Event]:
@@ -51,7 +61,7 @@ class Callers:
         if caller.device is None:
             yield asyncio.Event()
             return
-        with self.devices.connected(caller.device.id) as revoked:
+        with self.devices.connected(caller.device.id) as revoked, _cut_when(revoked, caller):
             yield revoked
 
     async def _by_cookie(self, request: HTTPConnection) -> Device | None:
@@ -83,8 +93,7 @@ async def until_revoked(devices: DeviceRegistry, caller: Caller, pieces: AsyncIt
         async for piece in pieces:
             yield piece
         return
-    with devices.connected(caller.device.id) as revoked:
-        ended = asyncio.ensure_future(revoked.wait())
+    with devices.connected(caller.device.id) as revoked, _cut_when(revoked, caller) as ended:
         coming = asyncio.ensure_future(anext(pieces))
         try:
             while not ended.done():
@@ -95,5 +104,20 @@ async def until_revoked(devices: DeviceRegistry, caller: Caller, pieces: AsyncIt
         except StopAsyncIteration:
             return
         finally:
-            ended.cancel()
             coming.cancel()
+
+
+@contextmanager
+def _cut_when(revoked: asyncio.Event, caller: Caller) -> Iterator[asyncio.Future[object]]:
+    """Done when the event is set. Whoever does not read cannot be told: its connection is cut off then."""
+
+    def cut(done: asyncio.Future[object]) -> None:
+        if not done.cancelled():
+            caller.cut_unread()
+
+    ended: asyncio.Future[object] = asyncio.ensure_future(revoked.wait())
+    ended.add_done_callback(cut)
+    try:
+        yield ended
+    finally:
+        ended.cancel()

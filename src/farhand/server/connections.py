@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import socket
+import struct
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -25,6 +27,7 @@ OWN_ADDRESSES = frozenset({"", "127.0.0.1", "::1"})
 RESERVED_DESCRIPTORS = 256
 WARN_EVERY_SECONDS = 60.0
 LONGEST_HEAD = 16 * 1024
+_NO_LINGER = struct.pack("ii", 1, 0)
 
 
 def most_connections() -> int:
@@ -246,6 +249,13 @@ class GuardedProtocol(H11Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def cut_unread(self) -> None:
+        """Cuts the client off if it leaves unread what was sent to it; as a WebSocket, too."""
+        if self.transport.get_write_buffer_size():
+            # What waits in the system is dropped with it.
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+            self.transport.abort()
 
     def _cut_off(self) -> None:
         self.transport.abort()

@@ -9,10 +9,11 @@ from starlette.routing import BaseRoute, Route
 
 from farhand.model.bounded import read_bounded
 from farhand.model.devices import Device
-from farhand.model.errors import BadInput, NotAllowed
+from farhand.model.errors import NotAllowed
 from farhand.model.http_guard import is_same_site
 from farhand.model.wire import encode
 from farhand.server.callers import Callers
+from farhand.server.json_bodies import read_json
 
 # Anybody may send one, so that it must cost next to nothing.
 LONGEST_REQUEST = 4096
@@ -43,8 +44,6 @@ class PairReply(msgspec.Struct, frozen=True, omit_defaults=True):
     key: str = ""
 
 
-_requests = msgspec.json.Decoder(PairRequest)
-_sign_ins = msgspec.json.Decoder(SignInRequest)
 # By a channel's name: who it vouches for, by what its own app hands a page; raises NotAllowed.
 SignsIn = Mapping[str, Callable[[str], str]]
 
@@ -56,13 +55,13 @@ def device_routes(callers: Callers, vouchers: SignsIn | None = None) -> list[Bas
     async def pair(request: Request) -> Response:
         if not is_same_site(request.headers):
             raise NotAllowed("Another site's page cannot pair a device.")
-        asked = _read(await read_bounded(request.stream(), LONGEST_REQUEST))
+        asked = read_json(await read_bounded(request.stream(), LONGEST_REQUEST), PairRequest, "That pairs nothing")
         return paired(callers, request, *await callers.devices.pair(asked.code, asked.name), bearer=asked.bearer)
 
     async def sign_in(request: Request) -> Response:
         if not is_same_site(request.headers):
             raise NotAllowed("Another site's page cannot sign in.")
-        asked = _read_sign_in(await read_bounded(request.stream(), LONGEST_PROOF))
+        asked = read_json(await read_bounded(request.stream(), LONGEST_PROOF), SignInRequest, "That signs nobody in")
         vouches = (vouchers or {}).get(asked.channel)
         if vouches is None:
             raise NotAllowed("Nobody can sign in this way here.")
@@ -89,20 +88,6 @@ def device_routes(callers: Callers, vouchers: SignsIn | None = None) -> list[Bas
         Route("/api/devices", devices, methods=["GET"]),
         Route("/api/devices/{device}", revoke, methods=["DELETE"]),
     ]
-
-
-def _read(data: bytes) -> PairRequest:
-    try:
-        return _requests.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"That pairs nothing: {error}") from None
-
-
-def _read_sign_in(data: bytes) -> SignInRequest:
-    try:
-        return _sign_ins.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"That signs nobody in: {error}") from None
 
 
 def paired(callers: Callers, request: Request, device: Device, key: str, *, bearer: bool) -> Response:

@@ -12,7 +12,7 @@ import anyio.abc
 from farhand.model import frames, road
 from farhand.model.attention_ports import NO_ATTENTION, AttentionView
 from farhand.model.devices import DeviceRegistry
-from farhand.model.errors import BadFrame, FarhandError, TooLarge
+from farhand.model.errors import BadFrame, EventsGone, FarhandError, TooLarge
 from farhand.model.frames import DoorReply, DoorRequest
 from farhand.model.history import HistoryPage
 from farhand.model.logger import get_logger
@@ -208,9 +208,12 @@ class _ClientConnection:
         return Sender(via=own_name(request.via, self._reserved), who=request.who if self._peer is None else self._peer)
 
     async def _watch(self, request: int, after: Seq) -> None:
-        async for bodies in self._hub.bodies(after):
-            if bodies:
-                await self._send(frames.events_line(request, bodies))
+        try:
+            async for bodies in self._hub.bodies(after):
+                if bodies:
+                    await self._send(frames.events_line(request, bodies))
+        except EventsGone as gone:
+            await self._send(frames.error_line(request, gone))
 
     async def _send(self, line: bytes) -> None:
         self._writer.write(line)

@@ -19,6 +19,7 @@ from farhand.model import compat, frames
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import (
     BadInput,
+    EventsGone,
     FarhandError,
     NotAllowed,
     NotTranscribed,
@@ -37,7 +38,7 @@ from farhand.server.accepting import Acceptor
 from farhand.server.callers import Callers, until_revoked
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.door import OpenHub
-from farhand.server.local import CONNECTION
+from farhand.server.local import CONNECTION, CUT_UNREAD
 from farhand.server.speaker import own_name
 
 # What a client sends over a WebSocket: where it was, and what it looks at.
@@ -83,7 +84,7 @@ def routes(
         if caller.device is None:
             sender = Sender(via=own_name(request.headers.get("x-farhand-via", VIA_KEY), reserved))
         else:
-            sender = Sender(via=caller.device.via, who=caller.device.name)
+            sender = caller.sender
         accepted = await hub.send(command, sender)
         return json_response(frames.DoorReply(accepted=accepted))
 
@@ -153,11 +154,15 @@ def history_routes(hub: OpenHub, callers: Callers) -> list[BaseRoute]:
 
 
 async def lines(hub: OpenHub, after: int) -> AsyncIterator[bytes]:
-    """Events as lines (NDJSON); the first one is empty and confirms the subscription."""
+    """Events as lines (NDJSON); the first one is empty and confirms the subscription. Where what follows is kept no
+    more, the last line says so."""
     yield b"\n"
-    async for bodies in hub.bodies(after):
-        if bodies:
-            yield b"\n".join(bodies) + b"\n"
+    try:
+        async for bodies in hub.bodies(after):
+            if bodies:
+                yield b"\n".join(bodies) + b"\n"
+    except EventsGone as gone:
+        yield encode({"error": error_fields(gone)}) + b"\n"
 
 
 async def body(request: Request) -> bytes:
@@ -240,7 +245,9 @@ async def serve(
 
     def protocol(address: str, received: bytes) -> GuardedProtocol:
         own: dict[str, Any] = {CONNECTION: {}}
-        return GuardedProtocol(given, address, received, config=config, server_state=state, app_state=own)
+        made = GuardedProtocol(given, address, received, config=config, server_state=state, app_state=own)
+        own[CONNECTION][CUT_UNREAD] = made.cut_unread
+        return made
 
     acceptors = [Acceptor(listener, given, protocol) for listener in listeners]
     try:

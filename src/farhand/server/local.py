@@ -18,6 +18,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 OwnUser = Callable[[tuple[str, int], tuple[str, int | None] | None], bool]
 # Where the listener leaves room for what is known of a connection.
 CONNECTION = "connection"
+# There: cuts it off where what was sent is not read.
+CUT_UNREAD = "cut unread"
 _OWN = "own user"
 # The headers with which a keyless request was let in, over this very connection.
 _ADMITTED = "admitted"

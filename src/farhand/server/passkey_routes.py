@@ -7,14 +7,16 @@ from starlette.routing import BaseRoute, Route
 
 from farhand.model.bounded import read_bounded
 from farhand.model.devices import Device
-from farhand.model.errors import BadInput, NotAllowed
+from farhand.model.errors import NotAllowed
 from farhand.model.http_guard import is_same_site
 from farhand.model.passkeys import PasskeyRegistry
 from farhand.model.wire import encode
 from farhand.server.callers import Callers
 from farhand.server.devices import paired
+from farhand.server.json_bodies import read_json
 
 LONGEST_REQUEST = 16 * 1024
+NO_PASSKEY = "That is no passkey"
 
 
 class PasskeyRequest(msgspec.Struct, frozen=True):
@@ -22,9 +24,6 @@ class PasskeyRequest(msgspec.Struct, frozen=True):
 
     credential: msgspec.Raw
     name: str = ""
-
-
-_requests = msgspec.json.Decoder(PasskeyRequest)
 
 
 def passkey_routes(callers: Callers, passkeys: PasskeyRegistry) -> list[BaseRoute]:
@@ -43,7 +42,7 @@ def passkey_routes(callers: Callers, passkeys: PasskeyRegistry) -> list[BaseRout
         await device(request)
         body = await read_bounded(request.stream(), LONGEST_REQUEST)
         # Who sent it may have been revoked while the rest of it came.
-        maker, asked = await device(request), _read(body)
+        maker, asked = await device(request), read_json(body, PasskeyRequest, NO_PASSKEY)
         made = await passkeys.add(maker, _host(request), bytes(asked.credential), asked.name or maker.name)
         return _json(encode({"passkey": made}))
 
@@ -63,7 +62,8 @@ def passkey_routes(callers: Callers, passkeys: PasskeyRegistry) -> list[BaseRout
 
     async def sign_in(request: Request) -> Response:
         _own_page(request)
-        asked = _read(await read_bounded(request.stream(), LONGEST_REQUEST))
+        sent = await read_bounded(request.stream(), LONGEST_REQUEST)
+        asked = read_json(sent, PasskeyRequest, NO_PASSKEY)
         proven = await passkeys.recognise(_host(request), bytes(asked.credential))
         return paired(callers, request, *await callers.devices.admit(asked.name or proven.name), bearer=False)
 
@@ -84,13 +84,6 @@ def _own_page(request: Request) -> None:
 
 def _host(request: Request) -> str:
     return request.headers.get("host", "").lower()
-
-
-def _read(data: bytes) -> PasskeyRequest:
-    try:
-        return _requests.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"That is no passkey: {error}") from None
 
 
 def _json(content: bytes | str) -> Response:

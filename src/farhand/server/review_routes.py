@@ -2,23 +2,24 @@
 
 from collections.abc import Awaitable, Callable
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from farhand.model.errors import BadInput, UnknownWorker
+from farhand.model.errors import UnknownWorker
 from farhand.model.ports import Hub
 from farhand.model.present import Worker
 from farhand.model.review import MergeRequest
 from farhand.model.wire import encode
+from farhand.model.words import Sender
 from farhand.server.callers import Callers
 from farhand.server.http import body
+from farhand.server.json_bodies import read_json
 
 # Looks at a worker's folder, and marks the verdicts that no longer hold.
 Refresh = Callable[[Worker], Awaitable[None]]
-# Brings a branch up to what the worker has committed; the commit that it is at now, or a refusal.
-MergeInto = Callable[[Worker, str], Awaitable[str]]
+# Brings a branch up to what the worker has committed, for that sender; the commit that it is at now, or a refusal.
+MergeInto = Callable[[Worker, str, Sender], Awaitable[str]]
 
 
 def review_routes(hub: Hub, callers: Callers, refresh: Refresh, merge: MergeInto) -> list[BaseRoute]:
@@ -31,12 +32,9 @@ def review_routes(hub: Hub, callers: Callers, refresh: Refresh, merge: MergeInto
 
     async def merged(request: Request) -> Response:
         await callers.check(request, writes=True)
-        try:
-            asked = msgspec.json.decode(await body(request), type=MergeRequest)
-        except msgspec.MsgspecError as error:
-            raise BadInput(f"A merge names the branch as 'into': {error}.") from None
-        await callers.check(request, writes=True)
-        return _json({"merged": await merge(await _worker(hub, request), asked.into)})
+        asked = read_json(await body(request), MergeRequest, "A merge names the branch as 'into'")
+        caller = await callers.check(request, writes=True)
+        return _json({"merged": await merge(await _worker(hub, request), asked.into, caller.sender)})
 
     return [
         Route("/api/workers/{worker}/reviews", reviews, methods=["GET"]),

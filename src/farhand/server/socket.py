@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from farhand.model import stream
-from farhand.model.errors import BadFrame, FarhandError, NotAllowed
+from farhand.model.errors import BadFrame, EventsGone, FarhandError, NotAllowed
 from farhand.model.http_guard import is_same_site
 from farhand.model.stream import Looking, Opening
 from farhand.model.words import Seq
@@ -44,6 +44,9 @@ def socket_routes(node: LiveNode, callers: Callers) -> list[BaseRoute]:
             return
         except BadFrame as error:
             await socket.close(REFUSED, error.text[:100])
+        except EventsGone as error:
+            # The client comes back and is told of the gap.
+            await socket.close(GONE, error.text[:100])
 
     return [WebSocketRoute("/api/hub/socket", follow)]
 
@@ -77,7 +80,7 @@ async def _serve(
     revoked: asyncio.Event,
 ) -> None:
     """Sends frames and takes the client's, until one side ends or the device is revoked."""
-    problem: list[BadFrame] = []
+    problem: list[BadFrame | EventsGone] = []
 
     async def listen() -> None:
         try:
@@ -96,10 +99,13 @@ async def _serve(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listen)
         tasks.start_soon(end_with_device)
-        async for frame, _ in pieces:
-            if revoked.is_set():
-                break
-            await socket.send_text(frame.decode())
+        try:
+            async for frame, _ in pieces:
+                if revoked.is_set():
+                    break
+                await socket.send_text(frame.decode())
+        except EventsGone as gone:
+            problem.append(gone)
         tasks.cancel_scope.cancel()
     if problem:
         raise problem[0]

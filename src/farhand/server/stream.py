@@ -11,6 +11,8 @@ from starlette.routing import BaseRoute, Route
 
 from farhand.model import stream
 from farhand.model.devices import DeviceId, ViewRegistry
+from farhand.model.errors import EventsGone
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock
 from farhand.model.previews import Previews, TextPreview
 from farhand.model.stream import Opening
@@ -19,6 +21,8 @@ from farhand.server.callers import Caller, Callers, until_revoked
 from farhand.server.door import OpenHub
 from farhand.server.http import body
 from farhand.server.session_frames import session_frames, session_preview
+
+log = get_logger("stream")
 
 
 @dataclass(frozen=True)
@@ -79,13 +83,19 @@ async def _viewed(
 
 async def _sse(node: LiveNode, opening: Opening, device: DeviceId) -> AsyncIterator[bytes]:
     journal = (await node.hub.hello(None)).journal.encode()
-    async for frame, seq in frames(node, opening, device):
-        name = b"id: %s:%d\n" % (journal, seq) if seq is not None else b""
-        yield name + b"data: " + frame + b"\n\n"
+    try:
+        async for frame, seq in frames(node, opening, device):
+            name = b"id: %s:%d\n" % (journal, seq) if seq is not None else b""
+            yield name + b"data: " + frame + b"\n\n"
+    except EventsGone as gone:
+        # The client comes back and is told of the gap.
+        log.info("a reader fell behind what is kept", **gone.details)
 
 
 async def frames(node: LiveNode, opening: Opening, device: DeviceId = "") -> AsyncGenerator[tuple[bytes, Seq | None]]:
-    """Every frame that a client gets after its opening, with the number of the last event in it if it has events."""
+    """Every frame that a client gets after its opening, with the number of the last event in it if it has events.
+
+    Raises EventsGone when the client has fallen behind what is kept: the connection ends then."""
     hub, clock, previewed = node.hub, node.clock, 0
     others: tuple[stream.DevicePresence, ...] = ()
     looked = -1

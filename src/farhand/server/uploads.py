@@ -30,6 +30,7 @@ from farhand.model.wire import encode
 from farhand.model.words import Attachment
 from farhand.server.callers import Caller, Callers
 from farhand.server.http import number
+from farhand.server.json_bodies import read_json
 
 # Puts a file into the worker's inbox, under a name that the caller chose, and says where.
 PlaceFile = Callable[[str, str, bytes], Path]
@@ -37,7 +38,6 @@ KEPT_SECONDS = 24 * 3600.0
 MOST_OF_ONE_DEVICE = 20
 LONGEST_REQUEST = 8192
 _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,60}")
-_requests = msgspec.json.Decoder(NewUpload)
 
 
 class StoredUpload(msgspec.Struct, frozen=True):
@@ -176,7 +176,8 @@ def upload_routes(hub: Hub, callers: Callers, uploads: Uploads) -> list[BaseRout
 
     async def begin(request: Request) -> Response:
         await callers.check(request, writes=True)
-        told = _read(await read_bounded(request.stream(), LONGEST_REQUEST))
+        sent = await read_bounded(request.stream(), LONGEST_REQUEST)
+        told = read_json(sent, NewUpload, "That begins no upload")
         team = (await hub.look()).workers
         if told.worker not in team:
             raise UnknownWorker(told.worker, known=team)
@@ -208,10 +209,3 @@ async def _answer(work: Callable[..., UploadState], *given: object) -> Response:
 
 def _device(caller: Caller) -> str:
     return caller.device.id if caller.device else "key"
-
-
-def _read(data: bytes) -> NewUpload:
-    try:
-        return _requests.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"That begins no upload: {error}") from None

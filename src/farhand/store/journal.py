@@ -144,6 +144,11 @@ class SqliteJournal:
 
         return await self._database.read(read)
 
+    async def bytes_after(self, after: int) -> int:
+        """How much the events after that number take in the journal."""
+        wanted = "SELECT ifnull(sum(length(body)), 0) FROM events WHERE seq > ?"
+        return await self._database.read(lambda db: int(db.execute(wanted, (after,)).fetchone()[0]))
+
     async def cursor(self, owner: str) -> str:
         """The stored cursor of a wire or channel; empty at first."""
 

@@ -11,7 +11,8 @@ import anyio
 
 from farhand.testing.cli_env import CliEnv
 from farhand.testing.clis import quick_start
-from farhand.testing.models.gemini import FakeGemini, calls, held, says
+from farhand.testing.contracts.worker import WireShows
+from farhand.testing.models.gemini import FakeGemini, calls, held, says, thinks
 
 MODEL = "gemini-2.5-flash"
 SAFETY_SECONDS = 240.0
@@ -78,6 +79,19 @@ class GeminiWorkers:
         arguments = {"command": f"touch {marker}.txt", "description": "Leave a file"}
         self._cli_env.model.expect(calls("run_shell_command", arguments), says(text), prompt=marker)
         return (self._cli_env.project / f"{marker}.txt").exists
+
+    @property
+    def shows(self) -> WireShows:
+        """Over ACP a tool is named by its kind, and what it read is not told."""
+        acp = self.backend.endswith("/headless")
+        return WireShows(reads_with="read" if acp else "read_file", output=not acp)
+
+    def works(self, marker: str, thought: str, file: str, first: str, rest: str) -> Callable[[], None]:
+        """A thought and a tool, then one answer in two parts."""
+        gate = Event()
+        looks = thinks(thought, calls("read_file", {"file_path": file}))
+        self._cli_env.model.expect(looks, held(gate, first, rest, before=1), prompt=marker)
+        return gate.set
 
     async def began(self, marker: str) -> None:
         """The model was asked."""

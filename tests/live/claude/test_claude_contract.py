@@ -6,6 +6,7 @@ import pytest
 
 from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.contracts.agent import AgentAlone, AgentAtWork, CliScript
+from farhand.testing.contracts.worker import WireShows
 from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 
@@ -13,6 +14,11 @@ from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say
 def shell(command: str) -> ScriptedReply:
     """The model wants to run this."""
     return use("Bash", command=command, description="Leave a file")
+
+
+def look(file: str) -> ScriptedReply:
+    """The model reads this."""
+    return use("Read", file_path=file)
 
 
 class TestInTheTerminal(AgentAlone):
@@ -36,4 +42,4 @@ class TestWithoutATerminal(TestInTheTerminal):
 class TestAtWork(AgentAtWork):
     @pytest.fixture(params=["claude", "claude-headless"])
     def agent_script(self, request: pytest.FixtureRequest, cli_env: ClaudeEnv) -> CliScript:
-        return CliScript(cli_env, request.param, shell)
+        return CliScript(cli_env, request.param, shell, look, WireShows(reads_with="Read"))

@@ -7,10 +7,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 from tests.live.reach.stand_ins import Cloudflared, TailscaleCommand
 from tests.live.reach.test_reach_tunnel import Desk
 
+from farhand.channels.kit.who_may_speak import as_qr
+from farhand.cli.app_link import NO_WAY_IN, app_link
 from farhand.cli.checks import NodeChecks
 from farhand.testing.leftovers import end_agents
 from farhand.testing.telegram import FakeBot
@@ -39,6 +42,21 @@ async def test_what_is_chosen_in_the_set_up_is_opened_and_kept(desk: Desk) -> No
     assert await desk.until_called() == desk.read("tunnel_url")
     await desk.manager.says("/team")
     await desk.manager.reads("No team members yet")
+    await _a_phone_is_shown_the_way_in(desk)
+
+
+async def _a_phone_is_shown_the_way_in(desk: Desk) -> None:
+    """`farhand pair` shows the link by which a phone comes in, and the same as a QR code; its code pairs a device."""
+    code, told = await desk.farhand("pair", "-n", "cli")
+    assert code == 0, told
+    typed = told.splitlines()[0].removeprefix("Code: ")
+    link = app_link(desk.read("tunnel_url"), typed.replace("-", ""))
+    assert f"On a phone: {link}\n{as_qr(link)}\n" in told
+    assert NO_WAY_IN not in told
+    status = json.loads((await desk.farhand("status", "-n", "cli", "--json"))[1])
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{status['port']}", trust_env=False) as phone:
+        paired = await phone.post("/api/pair", json={"code": link.partition("#pair=")[2], "name": "my phone"})
+    assert paired.json()["device"]["name"] == "my phone"
 
 
 async def test_without_a_word_nobody_is_let_in(desk: Desk) -> None:

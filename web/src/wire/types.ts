@@ -541,6 +541,7 @@ export interface NewUpload {
 export interface Noted {
   readonly type: "noted";
   readonly text: string;
+  readonly by?: Sender | null; // null
 }
 
 /** What has no number and is written nowhere: that the node was there at that time, what a terminal wrote, what an agent is saying, who else is there. */

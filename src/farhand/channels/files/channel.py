@@ -84,12 +84,14 @@ class FilesChannel:
             await self._set_up(tasks)
             tasks.start_soon(self._expire, name="files pending")
             tasks.start_soon(self._look_for_left, name="files answers")
-            try:
-                await self._hub_events(after, tasks)
-            except EventsGone as gone:
-                # It was switched off for longer than the journal reaches back.
-                log.warning("events of this channel are no longer kept", channel=NAME, **gone.details)
-                await self._hub_events(int(gone.details["first"]) - 1, tasks)
+            while True:
+                try:
+                    await self._hub_events(after, tasks)
+                    break
+                except EventsGone as gone:
+                    # It was switched off for longer than the journal reaches back, or fell that far behind.
+                    log.warning("events of this channel are no longer kept", channel=NAME, **gone.details)
+                    after = int(gone.details["first"]) - 1
 
     async def _hub_events(self, after: Seq, tasks: anyio.abc.TaskGroup) -> None:
         async for event in self._hub.watch(after=after):

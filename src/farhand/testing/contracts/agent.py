@@ -21,9 +21,9 @@ from farhand.model.ports import Driver
 from farhand.testing.cli_env import CliEnv
 from farhand.testing.contracts import worker
 from farhand.testing.contracts.driver import DriverContract, Words
-from farhand.testing.contracts.worker import AgentScript
+from farhand.testing.contracts.worker import AgentScript, WireShows
 from farhand.testing.house import House, settings_in
-from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, ScriptedThinking, say
 
 Promise = Callable[[House, AgentScript], Awaitable[None]]
 ALL = Words(plain="zz-plain", tool="zz-tool", ask="zz-ask", fail="zz-fail", slow="zz-slow")
@@ -60,11 +60,21 @@ class AgentAlone(DriverContract):
 
 
 class CliScript:
-    """A CLI whose fake model plays a script. `touch` is the tool call that runs a command of the shell."""
+    """A CLI whose fake model plays a script. `touch` is the tool call that runs a command of the shell, `look` the one
+    that reads a file without an ask."""
 
-    def __init__(self, cli_env: Any, kind: str, touch: Callable[[str], ScriptedReply]) -> None:
+    def __init__(
+        self,
+        cli_env: Any,
+        kind: str,
+        touch: Callable[[str], ScriptedReply],
+        look: Callable[[str], ScriptedReply] | None = None,
+        shows: WireShows | None = None,
+    ) -> None:
         self._cli_env = cli_env
         self._touch = touch
+        self._look = look
+        self.shows = shows
         self.backend = kind
         self.directory = str(cli_env.project)
 
@@ -83,6 +93,14 @@ class CliScript:
         """A shell command that leaves a file."""
         self._cli_env.model.script.conversation(marker, self._touch(f"touch {marker}.txt"), say(text))
         return Path(self.directory, f"{marker}.txt").exists
+
+    def works(self, marker: str, thought: str, file: str, first: str, rest: str) -> Callable[[], None]:
+        """A thought and a tool, then one answer in two parts."""
+        calls = self._look(file).blocks if self._look else ()
+        looked = ScriptedReply((ScriptedThinking(thought), *calls))
+        said = ScriptedReply((ScriptedText(first), Hold(marker), ScriptedText(rest)))
+        self._cli_env.model.script.conversation(marker, looked, said)
+        return lambda: self._cli_env.model.script.release(marker)
 
     async def began(self, marker: str) -> None:
         """The model was asked."""

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Protocol
 
 import anyio
 import httpx2
+import msgspec
 
 from farhand.drivers.wires.tmux.screen import plain
 from farhand.model.facts import (
@@ -32,6 +35,15 @@ from farhand.testing.house import House
 from farhand.testing.wire_phone import WirePhone
 
 SECONDS = 240.0
+
+
+class WireShows(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a model's work comes over a wire; every CLI keeps something to itself."""
+
+    # The tool that reads a file, as the CLI calls it.
+    reads_with: str
+    thoughts: bool = True
+    output: bool = True
 
 
 class AgentScript(Protocol):
@@ -57,6 +69,16 @@ class AgentScript(Protocol):
 
     def asks(self, marker: str, text: str) -> Callable[[], bool]:
         """A prompt with this marker wants a tool, then says this text; the function tells whether the tool ran."""
+        ...
+
+    @property
+    def shows(self) -> WireShows | None:
+        """What of the work in `works` comes over this wire; None where `holds` is played instead."""
+        ...
+
+    def works(self, marker: str, thought: str, file: str, first: str, rest: str) -> Callable[[], None]:
+        """A prompt with this marker is thought about, a file is read without an ask, and the answer has two parts: the
+        rest comes when the returned function is called."""
         ...
 
     async def began(self, marker: str) -> None:
@@ -199,9 +221,34 @@ async def an_ended_worker_is_gone(house: House, agent_script: AgentScript) -> No
     assert house.worker().session != session
 
 
+THOUGHT, NOTES, NOTED = "**Reading** what the notes say", "notes.txt", "written in the file"
+
+
+def _works(agent_script: AgentScript) -> Callable[[], None]:
+    parts = ("the first words\n\n", "and the last words")
+    if agent_script.shows is None:
+        return agent_script.holds("zz-wire", *parts)
+    file = Path(agent_script.directory, NOTES)
+    file.write_text(f"{NOTED}\n")
+    return agent_script.works("zz-wire", THOUGHT, str(file), *parts)
+
+
+def _shows_the_work(turn: TurnEntry, shows: WireShows | None) -> None:
+    """The thought and the tool of a turn, as the wire gives them."""
+    if shows is None:
+        return
+    # A CLI may set the subject of a thought apart.
+    assert re.findall(r"\w+", turn.view.thought) == (re.findall(r"\w+", THOUGHT) if shows.thoughts else [])
+    (tool,) = turn.view.tools
+    assert (tool.tool, tool.ok) == (shows.reads_with, True), tool
+    assert NOTES in f"{tool.title} {tool.detail}", tool
+    assert (NOTED in tool.output) is shows.output, tool
+
+
 async def a_phone_sees_what_the_model_says(house: House, agent_script: AgentScript) -> None:
-    """While it is said, line by line at least; in the history; and in the agent's own records, taken up or not."""
-    release = agent_script.holds("zz-wire", "the first words\n\n", "and the last words")
+    """While it is said, line by line at least; in the history; and in the agent's own records, taken up or not. So are
+    its thoughts and its tools seen, as far as the CLI gives them away."""
+    release = _works(agent_script)
     await hired(house, agent_script)
     worker = house.worker()
     phone = WirePhone(house.node.port, house.node.settings.key.read_text(), "socket", looks_at="ann")
@@ -223,6 +270,7 @@ async def a_phone_sees_what_the_model_says(house: House, agent_script: AgentScri
     (turn,) = entries_of(ended.turn, (await house.hub.history("ann")).entries)
     assert " ".join(turn.view.text.split()) == wanted
     assert [turn] == entries_of(ended.turn, phone.view.conversations["ann"].entries)
+    _shows_the_work(turn, agent_script.shows)
     if turn.view.usage is not None:
         assert turn.view.usage.output_tokens > 0
     await _at_the_desk(house, wanted)

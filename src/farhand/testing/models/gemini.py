@@ -50,6 +50,11 @@ def calls_all(*wanted: tuple[str, dict[str, Any], str], signature: str = "", tex
     return GeminiStep((chunk(*spoken, *parts, finish="STOP", usage=USAGE),))
 
 
+def thinks(thought: str, then: GeminiStep) -> GeminiStep:
+    """The model thinks before it does that; the API gives a thought its subject as `**Subject** description`."""
+    return GeminiStep((chunk({"text": thought, "thought": True}), *then.chunks))
+
+
 def answers(*chunks: dict[str, Any]) -> GeminiStep:
     """Chunks as they are."""
     return GeminiStep(tuple(chunks))

@@ -32,6 +32,7 @@ class _Waiting:
         self.reply: TmuxReply | None = None
         # The commands of the same line after this one: tmux drops them when this one fails.
         self.next: _Waiting | None = None
+        self.replied: Callable[[], None] | None = None
 
 
 class TmuxControl:
@@ -54,13 +55,17 @@ class TmuxControl:
         """Runs one tmux command; the lines that it printed."""
         return (await self.commands(words))[0]
 
-    async def commands(self, *commands: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """Runs commands in one line: nothing else happens in the server between them."""
+    async def commands(
+        self, *commands: tuple[str, ...], replied: Callable[[], None] | None = None
+    ) -> list[tuple[str, ...]]:
+        """Runs commands in one line: nothing else happens in the server between them. `replied` is called with the last
+        reply, between the notices that came before it and those that come after it; it must not wait."""
         # The command that `if-shell` chooses has an answer of its own.
         every = [command for command in commands for _ in range(2 if command[0] == "if-shell" else 1)]
         waiting = [_Waiting() for _ in every]
         for one, following in pairwise(waiting):
             one.next = following
+        waiting[-1].replied = replied
         async with self._writing:
             if self.ended.is_set() or self._process.stdin is None:
                 raise TmuxGone
@@ -114,6 +119,8 @@ class TmuxControl:
         elif received is not None and self._waiting:
             waiting = self._waiting.popleft()
             waiting.reply = received
+            if waiting.replied is not None:
+                waiting.replied()
             waiting.done.set()
             while not received.ok and waiting.next is not None:
                 waiting = self._waiting.popleft()

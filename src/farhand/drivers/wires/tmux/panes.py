@@ -105,9 +105,11 @@ class PaneFollower:
 
     async def _screen(self, client: TmuxControl) -> PanePiece:
         self._stale = False
-        self._written.clear()
+        # What was written before the reply is on the screen that it shows; what comes after it is not.
         shape, lines = await client.commands(
-            ("display-message", "-p", "-t", self._pane.id, _SHAPE), ("capture-pane", "-p", "-e", "-t", self._pane.id)
+            ("display-message", "-p", "-t", self._pane.id, _SHAPE),
+            ("capture-pane", "-p", "-e", "-t", self._pane.id),
+            replied=self._written.clear,
         )
         columns, rows, column, row = (int(number) for number in shape[0].split(" "))
         return as_piece(screen_bytes(lines, column, row), columns, rows, reset=True)
