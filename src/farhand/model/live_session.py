@@ -96,7 +96,7 @@ class SessionLog(Protocol):
 
     @property
     def messages(self) -> Sequence[SessionMessage]:
-        """Every message, oldest first, those that wait last."""
+        """Every message that was read so far, oldest first, those that wait last."""
         ...
 
     @property
@@ -124,6 +124,10 @@ class LiveSession(Protocol):
     @property
     def log(self) -> SessionLog:
         """What there is to see of it."""
+        ...
+
+    async def read_older(self, limit: int) -> bool:
+        """Puts about so many messages that are older than all in the log before them; False where there are none."""
         ...
 
     async def say(self, text: str, key: str = "", attachments: tuple[Attachment, ...] = ()) -> SessionMessage:
