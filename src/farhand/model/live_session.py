@@ -60,7 +60,10 @@ class SessionStatus(Word):
     ready: bool = False
     running: bool = False
     agent_type: str = ""
-    transport: str = ""
+    # Whether its agent has a terminal of its own, to look at and to press keys in.
+    has_terminal: bool = False
+    # How its agent is talked to.
+    wire: str = ""
     model: str = ""
     mode: str = ""
     directory: str = ""

@@ -18,7 +18,7 @@ from farhand.model.live_session import (
     SessionTerminal,
 )
 from farhand.model.ports import Hub
-from farhand.model.present import Message, Present, Worker
+from farhand.model.present import WIRE, Message, Present, Worker
 from farhand.model.provenance import shown_text
 from farhand.model.words import AskId, Attachment, MessageId, Sender, WorkerName, replace
 from farhand.remote.keys import KnownKeys
@@ -110,7 +110,8 @@ class HubSession:
             ready=not worker.is_offline,
             running=worker.turn is not None,
             agent_type=worker.backend,
-            transport=worker.options.get("wire", ""),
+            has_terminal=self._terminal is not None,
+            wire=worker.options.get(WIRE, ""),
             model=worker.model,
             mode=worker.mode.value,
             directory=worker.directory,

@@ -245,7 +245,7 @@ def _ended(finish: events.Finish) -> MessageState:
 def _status(agent: Agent, session: Session) -> SessionStatus:
     return SessionStatus(
         agent_type="farhand",
-        transport="sdk",
+        wire="sdk",
         model=session.model_name,
         mode=agent.mode or "default",
         directory=str(agent.cwd),
