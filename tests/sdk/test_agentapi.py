@@ -18,7 +18,7 @@ import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from openapi_python_client import generate
 from openapi_python_client.config import Config, ConfigFile, MetaType
 from tests.sdk.conftest import MakeAgent

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import deque
 from collections.abc import Callable, Mapping
 from mimetypes import guess_type
@@ -23,6 +22,7 @@ from farhand.model.words import AskKind, Attachment
 from farhand.remote.changes import change_told
 from farhand.remote.keys import KnownKeys
 from farhand.remote.log import MemoryLog
+from farhand.remote.mentions import mentioned_files
 from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError
@@ -36,7 +36,6 @@ from farhand.sdk.session import Session
 ActionOf: TypeAlias = Callable[[str, Mapping[str, Any]], Action]
 Pieces: TypeAlias = list[str | Image | File]
 TITLE_CHARACTERS = 200
-_MENTION = re.compile(r"(?<!\S)@(\S+)")
 
 
 class SdkSession:
@@ -210,18 +209,8 @@ class SdkSession:
 
 def pieces(text: str, attachments: tuple[Attachment, ...], directory: Path) -> Pieces:
     """What is sent for a message: its text, the files that came with it, and those that it names as `@path`."""
-    named = [path for word in _MENTION.findall(text) if (path := _mentioned(word, directory)) is not None]
-    paths = [*(Path(one.path) for one in attachments), *named]
+    paths = [*(Path(one.path) for one in attachments), *mentioned_files(text, directory)]
     return [text, *(Image(path) if _is_image(path) else File(path) for path in dict.fromkeys(paths))]
-
-
-def _mentioned(word: str, directory: Path) -> Path | None:
-    """The file that a word names; None for a word that names none, or is no path at all."""
-    try:
-        path = directory / Path(word).expanduser()
-        return path if path.is_file() else None
-    except (OSError, RuntimeError, ValueError):
-        return None
 
 
 def _is_image(path: Path) -> bool:
