@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 import httpx2
@@ -25,6 +26,7 @@ from farhand.tui.typed_session import TypedSession
 ROUNDS = 200
 EVENTS = 1_000
 LONG = 5_000
+LOOKS = 3
 PAGES = 150
 # What a person does not feel as a pause.
 PAUSE_MILLISECONDS = 50.0
@@ -37,7 +39,7 @@ ANSWER = "It goes out **twice**:\n\n1. `schedule.py` arms one,\n2. `retry.py` an
 def rows() -> Iterator[Row]:
     """Every figure, measured in this run."""
     # The long conversation first: what another part leaves behind is not its garbage.
-    yield from asyncio.run(_long_conversation())
+    yield from _long_conversation()
     yield from asyncio.run(_control())
 
 
@@ -122,7 +124,7 @@ async def _resumed(session: ScriptedSession, outside: httpx2.AsyncClient) -> lis
     return taken
 
 
-async def _long_conversation() -> list[Row]:
+def _long_session() -> ScriptedSession:
     session = ScriptedSession(SessionStatus(model="bench", directory="/work"))
     for number in range(LONG // 2):
         session.log.add(Role.USER, f"Question {number}: why twice?")
@@ -130,14 +132,29 @@ async def _long_conversation() -> list[Row]:
         part = SessionPart(kind="tool", call=str(number), title="Run: rg -n timers", detail="rg", text="a\nb", ok=True)
         session.log.add_part(reply, part)
         session.log.append(reply, "text", f"Answer {number}. {ANSWER}")
-    pauses: list[float] = []
+    return session
+
+
+class Looked(NamedTuple):
+    """One look at the long conversation: by the clock, and by the processor time of the app's thread."""
+
+    opened: float
+    opened_cpu: float
+    pauses: list[float]
+    pauses_cpu: list[float]
+    oldest: int
+
+
+async def _look() -> Looked:
+    session = _long_session()
+    pauses: list[tuple[float, float]] = []
     with short_collections(session.set_ready) as ready:
         app = TerminalApp(ScriptedDesk(session), ready=ready)
-        began = time.thread_time()
+        began, began_cpu = time.perf_counter(), time.thread_time()
         async with piloted(app, size=(120, 40)) as pilot:
             while f"Answer {LONG // 2 - 1}." not in _text(app):
                 await pilot.pause()
-            opened = time.thread_time() - began
+            opened, opened_cpu = time.perf_counter() - began, time.thread_time() - began_cpu
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_watch_pauses, pauses)
                 for _ in range(PAGES):
@@ -146,11 +163,24 @@ async def _long_conversation() -> list[Row]:
                     await asyncio.sleep(PAGE_SECONDS)
                 tasks.cancel_scope.cancel()
             oldest = app.transcript.oldest
-    longest = max(pauses) * 1e3
-    note = f"CPU time; {PAGES} pages up, to message {oldest:,}; p99 {percentile(pauses, 0.99) * 1e3:.0f} ms"
+    return Looked(opened, opened_cpu, [wall for wall, _ in pauses], [cpu for _, cpu in pauses], oldest)
+
+
+def _long_conversation() -> list[Row]:
+    """What a person waits for, the best of several looks: what others do on the machine is in each of them."""
+    looks = [asyncio.run(_look()) for _ in range(LOOKS)]
+    first = min(looks, key=lambda look: look.opened)
+    calm = min(looks, key=lambda look: max(look.pauses))
+    best = f"best of {LOOKS}"
+    opened = f"{best}; {first.opened_cpu * 1e3:.0f} ms of it CPU time"
+    note = (
+        f"{best}; {PAGES} pages up, to message {calm.oldest:,}; p99 {percentile(calm.pauses, 0.99) * 1e3:.0f} ms; "
+        f"longest in CPU time {max(calm.pauses_cpu) * 1e3:.0f} ms"
+    )
+    pause = max(calm.pauses) * 1e3
     return [
-        Row(f"a conversation of {LONG:,} messages on the screen", opened * 1e3, "ms", limit=1000.0, note="CPU time"),
-        Row("the longest pause while one scrolls up in it", longest, "ms", limit=PAUSE_MILLISECONDS, note=note),
+        Row(f"a conversation of {LONG:,} messages on the screen", first.opened * 1e3, "ms", limit=1000.0, note=opened),
+        Row("the longest pause while one scrolls up in it", pause, "ms", limit=PAUSE_MILLISECONDS, note=note),
     ]
 
 
@@ -158,9 +188,9 @@ def _text(app: TerminalApp) -> str:
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
-async def _watch_pauses(found: list[float]) -> None:
-    """How long the app did nothing but its own work, again and again: so long no key is heard and nothing drawn."""
+async def _watch_pauses(found: list[tuple[float, float]]) -> None:
+    """How long no key was heard and nothing drawn, again and again: by the clock beyond the sleep, and in CPU time."""
     while True:
-        began = time.thread_time()
+        began, began_cpu = time.perf_counter(), time.thread_time()
         await asyncio.sleep(TICK_SECONDS)
-        found.append(time.thread_time() - began)
+        found.append((max(0.0, time.perf_counter() - began - TICK_SECONDS), time.thread_time() - began_cpu))

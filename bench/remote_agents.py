@@ -17,7 +17,7 @@ import msgspec
 
 from bench.rows import Row
 from bench.timing import median
-from farhand.testing.leftovers import nothing_new_runs, processes_of
+from farhand.testing.leftovers import end_new, nothing_new_runs, processes_of
 from farhand.testing.ports import lasting_port
 from farhand.testing.remote_targets import RemoteTarget, open_target
 from farhand.testing.tmux import Screen, terminal
@@ -42,11 +42,15 @@ async def desk(name: str, variables: Mapping[str, str]) -> AsyncIterator[tuple[R
         server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
         async with open_target(name, folder, server, ROOT) as target:
             environment, before = {**target.environment(folder), **variables}, processes_of(folder)
-            with terminal(folder, environment, columns=110, rows=40) as screen:
-                await anyio.to_thread.run_sync(screen.wait, lambda shown: "$" in shown, "the shell")
-                await anyio.to_thread.run_sync(screen.type, f"clear; cd {target.cli_env.project}")
-                yield target, screen
-            await nothing_new_runs(folder, before)
+            try:
+                with terminal(folder, environment, columns=110, rows=40) as screen:
+                    await anyio.to_thread.run_sync(screen.wait, lambda shown: "$" in shown, "the shell")
+                    await anyio.to_thread.run_sync(screen.type, f"clear; cd {target.cli_env.project}")
+                    yield target, screen
+                await nothing_new_runs(folder, before)
+            finally:
+                # Also when it broke off.
+                end_new(folder, before)
             await target.cli_env.tidy()
 
 

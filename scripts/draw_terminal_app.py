@@ -29,7 +29,7 @@ FOLDER = ROOT / "build" / "terminal"
 CHROMIUM = shutil.which("chromium")
 SIZES = ((80, 24), (140, 40))
 STATUS = SessionStatus(
-    agent_type="farhand", transport="sdk", model="gemini-3.8-flash", mode="default", directory="/home/ann/orchard"
+    agent_type="farhand", wire="sdk", model="gemini-3.8-flash", mode="default", directory="/home/ann/orchard"
 )
 ANSWER = """The reminder goes out twice because **two** timers are armed:
 

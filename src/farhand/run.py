@@ -123,10 +123,11 @@ async def converse(running: Node, signalled: anyio.Event, warning: str = "") -> 
     from farhand.cli.app_link import greet_phone, greeting, open_in_browser
     from farhand.cli.conversation import TerminalConversation
     from farhand.cli.terminal import open_terminal
+    from farhand.cli.typed_lines import TypedLines
     from farhand.cli.while_away import ChatPlace
 
     environment = running.settings.environment
-    with open_terminal(environment) as terminal:
+    with open_terminal(environment, TypedLines(running.settings.folder)) as terminal:
         terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
         greeted = greeting(running)
         for line in greeted.lines:

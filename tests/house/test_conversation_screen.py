@@ -13,6 +13,7 @@ import pytest
 
 from farhand.cli.conversation import TerminalConversation
 from farhand.cli.live_terminal import LiveTerminal
+from farhand.cli.typed_lines import LINES_FILE, TypedLines
 from farhand.cli.while_away import ChatPlace
 from farhand.model.facts import AskRaised, Said, ToolEnded, ToolStarted, TurnEnded
 from farhand.model.words import AskKind, Choice, HowEnded
@@ -70,7 +71,9 @@ class ScreenDesk:
 
 
 @asynccontextmanager
-async def talking(house: House, place: ChatPlace | None = None, *, colours: bool = True) -> AsyncIterator[ScreenDesk]:
+async def talking(
+    house: House, place: ChatPlace | None = None, *, colours: bool = True, lines: TypedLines | None = None
+) -> AsyncIterator[ScreenDesk]:
     """A conversation in a terminal, which is left at the end."""
     screen, side = os.openpty()
     with (
@@ -79,7 +82,7 @@ async def talking(house: House, place: ChatPlace | None = None, *, colours: bool
         anyio.fail_after(SAFETY_SECONDS),
     ):
         desk = ScreenDesk(screen)
-        with LiveTerminal(inside, inside, colours=colours).open() as terminal:
+        with LiveTerminal(inside, inside, colours=colours, lines=lines).open() as terminal:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(TerminalConversation(house.hub, terminal, place=place).run)
                 yield desk
@@ -95,6 +98,40 @@ async def test_the_prompt_follows_the_worker_though_nobody_presses_a_key(house: 
         await desk.see(lambda text: "Done." in text and text.endswith("ann (working)> "))
         await house.agent.links["ann"].say(DONE)
         await desk.see(lambda text: text.endswith("ann> "))
+
+
+async def test_what_was_typed_the_last_time_comes_back(house: House, tmp_path: Path) -> None:
+    await house.hire("ann")
+    async with talking(house, lines=TypedLines(tmp_path)) as desk:
+        await desk.see(lambda text: text.endswith("ann> "))
+        desk.type("first words\r")
+        await desk.see(lambda text: "answer to first words" in text)
+    async with talking(house, lines=TypedLines(tmp_path)) as desk:
+        await desk.see(lambda text: text.endswith("ann> "))
+        desk.type("half a thou\x1b[A")
+        await desk.see(lambda text: text.endswith("ann> first words"))
+        desk.type("\x1b[B")
+        await desk.see(lambda text: text.endswith("ann> half a thou"))
+    assert (tmp_path / LINES_FILE).stat().st_mode & 0o777 == 0o600
+
+
+async def test_tab_names_what_it_could_be(house: House) -> None:
+    await house.hire("ann")
+    await house.hire("anton")
+    async with talking(house) as desk:
+        await desk.see(lambda text: text.endswith("anton> "))
+        desk.type("@an\t")
+        await desk.see(lambda text: "\n@ann  @anton\n" in text and text.endswith("anton> @an"))
+
+
+def test_what_is_kept_of_the_lines_has_an_end(tmp_path: Path) -> None:
+    lines = TypedLines(tmp_path)
+    assert lines.read() == ()
+    lines.keep((*(f"line {number}" for number in range(500)), "x" * 50_000))
+    assert lines.read() == tuple(f"line {number}" for number in range(400, 500))
+    for garbage in (b"", b"{", b"[1]", b"\xff\xfe", b"[" * 100_000):
+        (tmp_path / LINES_FILE).write_bytes(garbage)
+        assert lines.read() == ()
 
 
 async def test_markdown_is_shown_as_what_it_means(house: House) -> None:

@@ -51,6 +51,10 @@ class Outside:
         """Waits until the terminal shows it."""
         return await anyio.to_thread.run_sync(self._screen.wait, lambda shown: text in shown, repr(text))
 
+    async def sees_no_more(self, text: str) -> None:
+        """Waits until the terminal does not show it."""
+        await anyio.to_thread.run_sync(self._screen.wait, lambda shown: text not in shown, f"no {text!r}")
+
     async def types(self, text: str, until: str) -> None:
         """The person types it and presses Enter until that is shown: an Enter that comes at once is a line of a paste
         to some, and none is lost by one more."""
@@ -180,6 +184,16 @@ async def test_a_program_waits_asks_stops_and_follows(
         assert (await person.post("/interrupt", {}))["interrupted"] is True
         await person.until("/status", lambda status: status["status"] == "stable")
         stuck()
+        # Keys go into the agent's own terminal as they are, where there is one; they are nothing that was said.
+        raw = await person.post("/message", {"content": "zz-keys", "type": "raw"})
+        if name == "tui":
+            assert raw["status"] == 409
+        else:
+            assert raw == {"ok": True}
+            await person.sees("zz-keys")
+            await person.post("/message", {"content": "\x7f" * len("zz-keys"), "type": "raw"})
+            await person.sees_no_more("zz-keys")
+            assert "zz-keys" not in json.dumps(await person.get("/messages"))
         # Whoever follows from the beginning has all of it.
         screen = () if name == "tui" else ("event: screen_update",)
         events = await person.events_until("It begins and it ends.", "event: status_change", *screen)

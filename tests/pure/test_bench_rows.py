@@ -1,6 +1,7 @@
 """A figure passes its gate or not, in whatever shape its module gives it."""
 
 import ast
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -73,3 +74,9 @@ def test_every_module_offers_its_figures_without_being_told_anything(name: str) 
     named = {one.name: one.args for one in offers}
     given = named.get("rows") or named["measure"]
     assert len(given.args) == len(given.defaults)
+
+
+def test_the_page_names_every_module_that_can_be_run_alone() -> None:
+    page = (FOLDER.parent / "docs" / "explanation" / "performance.md").read_text("utf-8")
+    [line] = [line for line in page.splitlines() if "runs one module alone: " in line]
+    assert re.findall(r"`([a-z_]+)`", line.partition("runs one module alone: ")[2]) == modules()

@@ -210,6 +210,26 @@ def test_lines_typed_before_come_back() -> None:
     assert typed("\x1b[A\x1b[B", typing).text == ""
 
 
+def test_what_was_being_typed_comes_back_after_those_before() -> None:
+    typing = typed("half a thou", editing.entered(typed("two", editing.entered(typed("one")))))
+    assert typed("\x1b[A", typing).text == "two"
+    assert typed("\x1b[A\x1b[A\x1b[B\x1b[B", typing).text == "half a thou"
+    # The cursor is where one goes on.
+    assert typed("\x1b[A\x1b[B", typing).place == len("half a thou")
+    # What was changed of an earlier line is not a draft.
+    assert typed("\x1b[Ax\x1b[B", typing).text == "half a thou"
+
+
+def test_tab_names_what_it_could_be() -> None:
+    names = ["/hire", "/history", "/help", "/team"]
+    assert editing.offered(LineEditor(text="/hi", place=3), names) == ["/hire", "/history"]
+    # What Tab can do without asking is done.
+    assert editing.offered(LineEditor(text="/te", place=3), names) == []
+    assert editing.offered(LineEditor(text="/h", place=2), ["/hire", "/hirex"]) == []
+    assert editing.offered(LineEditor(text="/zz", place=3), names) == []
+    assert editing.offered(LineEditor(text="", place=0), names) == []
+
+
 def test_a_key_that_comes_in_two_pieces_is_one_key() -> None:
     first, rest = editing.keys("a\x1b[")
     assert (first, rest) == (["a"], "\x1b[")

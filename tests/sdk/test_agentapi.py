@@ -5,29 +5,31 @@ from __future__ import annotations
 import importlib
 import io
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
+import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from jsonschema_rs import Draft202012Validator
 from openapi_python_client import generate
 from openapi_python_client.config import Config, ConfigFile, MetaType
 from tests.sdk.conftest import MakeAgent
-from tests.sdk.remote_desk import SAFETY_SECONDS, remote_desk
+from tests.sdk.remote_desk import SAFETY_SECONDS, events, remote_desk
 
 from farhand.cli.remote_control import remote_control
 from farhand.model.facts import AskRaised
 from farhand.model.live_session import MessageState, Role
 from farhand.model.present import raised_ask
 from farhand.model.words import Choice
-from farhand.remote.openapi import document
+from farhand.remote.openapi import EVENT_DATA, document
 from farhand.testing.desk import ScriptedSession
 from farhand.testing.models.gemini import FakeGemini, says
 
@@ -80,7 +82,9 @@ async def test_a_client_of_agentapi_holds_a_whole_conversation(
                 while (await status.asyncio(client=client)).status != models.AgentStatus.STABLE:  # noqa: ASYNC110
                     await anyio.sleep(0.01)
 
-        assert (await status.asyncio(client=client)).agent_type == "farhand"
+        found = await status.asyncio(client=client)
+        # This agent has no terminal of its own: of agentapi's two words that is the other one.
+        assert (found.agent_type, found.transport) == ("farhand", "acp")
         assert (await post("hello")).ok is True
         await until_stable()
         file = part("types").File(payload=io.BytesIO(b"forty-two"), file_name="answer.txt", mime_type="text/plain")
@@ -107,7 +111,16 @@ async def test_a_client_of_agentapi_holds_a_whole_conversation(
 @asynccontextmanager
 async def conversation(folder: Path) -> AsyncIterator[str]:
     """One that has everything in it; its address."""
-    session = ScriptedSession()
+    session = filled(ScriptedSession())
+    async with remote_control(lambda _: session, 0, folder, KEY) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+S = TypeVar("S", bound=ScriptedSession)
+
+
+def filled(session: S) -> S:
+    """The conversation with everything in it: what was said, what waits, a question."""
     session.set_ready(True)
     session.log.add(Role.USER, "hello")
     session.log.add(Role.MODEL, "Hello.")
@@ -117,8 +130,46 @@ async def conversation(folder: Path) -> AsyncIterator[str]:
         ask="a/1", question="Run: make", choices=(Choice(id="allow", label="Allow once"),), detail="make"
     )
     session.log.set_asks((raised_ask(raised, "ann", None, 1, None),))
-    async with remote_control(lambda _: session, 0, folder, KEY) as port:
-        yield f"http://127.0.0.1:{port}"
+    return session
+
+
+class ScreenedSession(ScriptedSession):
+    """A conversation whose agent has a terminal of its own."""
+
+    async def watch_screen(self, shown: Callable[[str], None]) -> None:
+        shown("a screen")
+
+
+async def test_every_event_is_what_both_documents_say(agentapi: ModuleType, tmp_path: Path) -> None:
+    models = part("models")
+    theirs = {
+        "message_update": models.MessageUpdateBody,
+        "status_change": models.StatusChangeBody,
+        "screen_update": models.ScreenUpdateBody,
+    }
+    session = filled(ScreenedSession())
+    session.log.add(Role.NOTICE, "The screen says so.")
+    seen: set[str] = set()
+    async with (
+        remote_control(lambda _: session, 0, tmp_path, "") as port,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=SAFETY_SECONDS) as client,
+        client.stream("GET", "/events") as response,
+    ):
+        with anyio.fail_after(SAFETY_SECONDS):
+            async for name, _, data in events(response):
+                ours = {"$ref": f"#/components/schemas/{EVENT_DATA[name]}", "components": document()["components"]}
+                Draft202012Validator(ours).validate(data)
+                if name in theirs:
+                    # Nothing that agentapi's own document requires is missing, or of another kind.
+                    read = theirs[name].from_dict(data).to_dict()
+                    assert {key: data[key] for key in read if key != "time"} == {
+                        key: value for key, value in read.items() if key != "time"
+                    }
+                if not seen:
+                    session.log.remove_waiting(session.log.waiting[0].id)
+                seen.add(name)
+                if seen == set(EVENT_DATA):
+                    break
 
 
 OPERATIONS = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from pathlib import Path
@@ -343,3 +344,18 @@ async def test_a_file_that_is_named_goes_along(
         await desk.stable()
         assert "forty-two" in json.dumps(fake.last["contents"][-1])
         assert (await desk.get("/history"))[0] == {"role": "user", "text": "read @notes.txt please"}
+
+
+async def test_an_image_that_is_named_goes_along_as_one(
+    make_agent: MakeAgent, fake: FakeGemini, tmp_path: Path, project: Path
+) -> None:
+    content = b"\x89PNG\r\n\x1a\n forty-two"
+    (project / "plan.png").write_bytes(content)
+    fake.expect(says("I see it."))
+    async with remote_desk(make_agent(), tmp_path) as desk:
+        await desk.post("/message", {"message": "look at @plan.png please"})
+        await desk.stable()
+        parts = fake.last["contents"][-1]["parts"]
+        [inline] = [part["inlineData"] for part in parts if "inlineData" in part]
+        assert inline == {"mimeType": "image/png", "data": base64.b64encode(content).decode()}
+        assert (await desk.get("/history"))[0] == {"role": "user", "text": "look at @plan.png please"}

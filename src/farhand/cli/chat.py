@@ -9,6 +9,7 @@ from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.cli.options import me
 from farhand.cli.terminal import open_terminal
+from farhand.cli.typed_lines import TypedLines
 from farhand.cli.while_away import ChatPlace
 from farhand.config.places import node_folder
 from farhand.model.ports import Hub
@@ -24,9 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Talks until the person leaves."""
 
     async def talk(hub: Hub) -> int:
-        # Where a person left the conversation with a node elsewhere is not kept.
-        place = None if arguments.url else ChatPlace(node_folder(choose(arguments), os.environ))
-        with open_terminal(os.environ) as terminal:
+        # Of a conversation with a node elsewhere nothing is kept here.
+        folder = None if arguments.url else node_folder(choose(arguments), os.environ)
+        place = ChatPlace(folder) if folder else None
+        with open_terminal(os.environ, TypedLines(folder) if folder else None) as terminal:
             await TerminalConversation(hub, terminal, who=me().who, place=place).run()
         return 0
 

@@ -15,7 +15,7 @@ _UP = {"\x1b[A", "\x1bOA", "\x10"}
 _DOWN = {"\x1b[B", "\x1bOB", "\x0e"}
 _HOME = {"\x1b[H", "\x1bOH", "\x1b[1~", "\x01"}
 _END = {"\x1b[F", "\x1bOF", "\x1b[4~", "\x05"}
-_REMEMBERED = 100
+REMEMBERED = 100
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class LineEditor:
     before: tuple[str, ...] = ()
     # How many lines back in what was typed before; 0 is the line itself.
     back: int = 0
+    # What was typed when one went back.
+    draft: str = ""
     pasting: bool = False
 
 
@@ -71,14 +73,30 @@ def press(typing: LineEditor, key: str) -> LineEditor:
 
 def completed(typing: LineEditor, candidates: Sequence[str]) -> LineEditor:
     """The line after Tab: the word before the cursor as far as all candidates that begin so agree."""
-    start = max(typing.text.rfind(" ", 0, typing.place), typing.text.rfind("\n", 0, typing.place)) + 1
-    word = typing.text[start : typing.place]
-    fitting = [one for one in candidates if one.startswith(word) and one != word]
+    word = word_before(typing)
+    fitting = _fitting(word, candidates)
     common = _shared_beginning(fitting)
     if not word or len(common) <= len(word):
         return typing
     done = f"{common} " if len(fitting) == 1 and not common.endswith("/") else common
-    return _insert(_cut(typing, start, typing.place), done)
+    return _insert(_cut(typing, typing.place - len(word), typing.place), done)
+
+
+def offered(typing: LineEditor, candidates: Sequence[str]) -> list[str]:
+    """What Tab could complete the word to, where it cannot tell which is meant."""
+    word = word_before(typing)
+    fitting = _fitting(word, candidates)
+    return fitting if word and len(fitting) > 1 and len(_shared_beginning(fitting)) <= len(word) else []
+
+
+def word_before(typing: LineEditor) -> str:
+    """The word that the cursor is at the end of."""
+    start = max(typing.text.rfind(" ", 0, typing.place), typing.text.rfind("\n", 0, typing.place)) + 1
+    return typing.text[start : typing.place]
+
+
+def _fitting(word: str, candidates: Sequence[str]) -> list[str]:
+    return [one for one in candidates if one.startswith(word) and one != word]
 
 
 def _shared_beginning(words: Sequence[str]) -> str:
@@ -91,7 +109,7 @@ def entered(typing: LineEditor) -> LineEditor:
     """An empty line that remembers the one that was handed over."""
     lines = typing.before
     if typing.text.strip() and typing.text not in lines[-1:]:
-        lines = (*lines, typing.text)[-_REMEMBERED:]
+        lines = (*lines, typing.text)[-REMEMBERED:]
     return LineEditor(before=lines)
 
 
@@ -114,8 +132,11 @@ def _moved(typing: LineEditor, key: str) -> int:
 
 def _recalled(typing: LineEditor, back: int) -> LineEditor:
     back = min(len(typing.before), max(0, back))
-    text = typing.before[-back] if back else ""
-    return replace(typing, text=text, place=len(text), back=back) if back != typing.back else typing
+    if back == typing.back:
+        return typing
+    draft = typing.draft if typing.back else typing.text
+    text = typing.before[-back] if back else draft
+    return replace(typing, text=text, place=len(text), back=back, draft=draft)
 
 
 # --- what fits

@@ -14,6 +14,7 @@ import anyio
 from farhand.cli import line_editor as editing
 from farhand.cli.line_editor import LineEditor
 from farhand.cli.terminal_markdown import finished, markdown_rows
+from farhand.cli.typed_lines import KeepsLines, NoLines
 
 _STYLES = {"dim": "2", "bold": "1", "red": "31", "yellow": "33", "green": "32", "cyan": "36"}
 # Names are told apart by these; red and yellow mean something else here.
@@ -22,6 +23,8 @@ _LEAVES = "\x03"
 _ENDS = "\x04"
 # So many rows of a block that is still being said are shown.
 LIVE_ROWS = 6
+# So many words are named that Tab could complete one to.
+MOST_OFFERED = 30
 INDENT = "  "
 
 
@@ -59,11 +62,19 @@ class HasDescriptor(Protocol):
 class LiveTerminal:
     """Keeps the typed line at the bottom; what happens is printed above it, and never into it."""
 
-    def __init__(self, reading: HasDescriptor, writing: HasDescriptor, *, colours: bool = True) -> None:
+    def __init__(
+        self,
+        reading: HasDescriptor,
+        writing: HasDescriptor,
+        *,
+        colours: bool = True,
+        lines: KeepsLines | None = None,
+    ) -> None:
         self._keyboard = reading.fileno()
         self._screen = writing.fileno()
         self._colours = colours
-        self._editor = LineEditor()
+        self._lines = lines or NoLines()
+        self._editor = LineEditor(before=self._lines.read())
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._pending = ""
         self._keys: list[str] = []
@@ -116,8 +127,7 @@ class LiveTerminal:
                 if key in ("\r", "\n") and not self._editor.pasting:
                     return self._enter()
                 if key == "\t" and not self._editor.pasting:
-                    word = self._editor.text[: self._editor.place].split(" ")[-1]
-                    self._editor = editing.completed(self._editor, self.candidates(word))
+                    self._complete()
                     continue
                 self._editor = (
                     LineEditor(before=self._editor.before) if key == _LEAVES else editing.press(self._editor, key)
@@ -126,9 +136,17 @@ class LiveTerminal:
             if not await self._read_keys():
                 return None
 
+    def _complete(self) -> None:
+        candidates = self.candidates(editing.word_before(self._editor))
+        if found := editing.offered(self._editor, candidates):
+            more = f"  and {len(found) - MOST_OFFERED} more" if len(found) > MOST_OFFERED else ""
+            self.tell("  ".join(found[:MOST_OFFERED]) + more, "dim")
+        self._editor = editing.completed(self._editor, candidates)
+
     def _enter(self) -> str:
         text = self._editor.text
         self._editor = editing.entered(self._editor)
+        self._lines.keep(self._editor.before)
         if text.strip():
             self.tell(f"you: {text}", "cyan")
         else:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+import termios
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import DEVNULL
 
@@ -20,6 +21,10 @@ TERMINAL_VARIABLES = frozenset("TERM TMUX TMUX_PANE STY WINDOW COLUMNS LINES TER
 # Detaches whoever looks, with the exit code of the agent: the client becomes a shell that ends so.
 _EXIT = r"code=#{pane_dead_status}; exit \${code:-\$((128 + 0#{pane_dead_signal}))}"
 _LEAVE = f"run-shell -C \"detach-client -s '#{{session_id}}' -E '{_EXIT}'\""
+
+# Ends all that a program may have asked of a terminal: its other screen, the mouse, focus, pastes, keys, the cursor.
+_MODES = (1049, 1000, 1002, 1003, 1006, 1004, 2004, 1)
+_RESET = b"".join(b"\x1b[?%dl" % mode for mode in _MODES) + b"\x1b[>4m\x1b>\x1b[?25h\x1b[m"
 
 
 def own_server(folder: Path) -> tuple[str, ...]:
@@ -72,14 +77,33 @@ async def attach(tmux: Tmux, pane: Pane, environ: Mapping[str, str]) -> int:
     """Shows the pane here until the agent ends, or the person leaves; the exit code."""
     outside = {name: value for name, value in environ.items() if name not in ("TMUX", "TMUX_PANE")}
     words = [*tmux.server, "attach-session", "-t", pane.session]
-    process = await anyio.open_process(words, stdin=None, stdout=None, stderr=None, env=outside)
+    with _kept_terminal():
+        process = await anyio.open_process(words, stdin=None, stdout=None, stderr=None, env=outside)
+        try:
+            return await process.wait()
+        finally:
+            if process.returncode is None:
+                process.terminate()
+                with anyio.move_on_after(LEAVE_SECONDS, shield=True):
+                    await process.wait()
+
+
+@contextmanager
+def _kept_terminal() -> Iterator[None]:
+    """Gives this terminal back as it was, where tmux did not: 3.3a dies when its client leaves a program that has ended
+    and never told that it wants to hear of the focus no more."""
     try:
-        return await process.wait()
+        before = termios.tcgetattr(0)
+    except termios.error:
+        yield
+        return
+    try:
+        yield
     finally:
-        if process.returncode is None:
-            process.terminate()
-            with anyio.move_on_after(LEAVE_SECONDS, shield=True):
-                await process.wait()
+        with suppress(termios.error, OSError):
+            if termios.tcgetattr(0) != before:
+                termios.tcsetattr(0, termios.TCSANOW, before)
+                os.write(1, _RESET)
 
 
 async def end_server(server: tuple[str, ...]) -> None:

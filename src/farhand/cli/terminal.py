@@ -9,6 +9,7 @@ from typing import Protocol, TextIO
 import anyio
 
 from farhand.cli.live_terminal import LiveTerminal, no_candidates
+from farhand.cli.typed_lines import KeepsLines
 
 # Terminals that cannot move their cursor.
 DUMB = frozenset({"dumb", "unknown"})
@@ -91,10 +92,11 @@ class PlainTerminal:
 
 
 @contextmanager
-def open_terminal(environment: Mapping[str, str]) -> Iterator[ConversationTerminal]:
+def open_terminal(environment: Mapping[str, str], lines: KeepsLines | None = None) -> Iterator[ConversationTerminal]:
     """The terminal of this process: live where it is one that can move its cursor, plain lines otherwise."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or environment.get("TERM") in DUMB:
         yield PlainTerminal(sys.stdin, sys.stdout)
         return
-    with LiveTerminal(sys.stdin, sys.stdout, colours=not environment.get("NO_COLOR")).open() as terminal:
+    colours = not environment.get("NO_COLOR")
+    with LiveTerminal(sys.stdin, sys.stdout, colours=colours, lines=lines).open() as terminal:
         yield terminal

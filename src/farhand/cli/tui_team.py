@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import uuid
 from contextlib import suppress
-from pathlib import Path
 
 import anyio
 
@@ -15,6 +14,7 @@ from farhand.channels.kit.sprint_texts import sprint_line, sprint_summary
 from farhand.channels.kit.topic_wishes import with_worker
 from farhand.cli.conversation_lines import done_line, help_text, progress_lines, session_lines, team_lines
 from farhand.cli.earlier_sessions import node_session_id, of_node
+from farhand.cli.team_files import TeamFiles, files_of, named_files
 from farhand.cli.tui_agent import file_completions, slash_completions
 from farhand.model import commands, facts, grammar, slash, wishes
 from farhand.model.answers import Answered, OutOfRange, read_answer
@@ -26,7 +26,7 @@ from farhand.model.present import Present, Worker
 from farhand.model.present_fold import fold
 from farhand.model.slash_hire import ANYWAY
 from farhand.model.wishes import DEVICES_AT_SHELL, DeviceWish, InfoRequest, Listing, Quit, Tell, Wish, Wrong
-from farhand.model.words import Sender, Usage, replace
+from farhand.model.words import Attachment, Sender, Usage, replace
 from farhand.remote.hub_session import HubSession
 from farhand.remote.keyless import refuse_orders
 from farhand.remote.log import MemoryLog
@@ -45,11 +45,12 @@ WITHOUT_KEY = (Tell, InfoRequest, Listing, Wrong, commands.Focus, commands.Inter
 class TeamDesk:
     """The workers of a node. `run` follows the hub until it is cancelled."""
 
-    def __init__(self, hub: Hub, sender: Sender) -> None:
+    def __init__(self, hub: Hub, sender: Sender, files: TeamFiles | None = None) -> None:
         self.leaving = anyio.Event()
         self.title = NOBODY
         self.session: LiveSession = NoSession(EMPTY_TEAM)
         self._hub, self._sender = hub, sender
+        self._files = files or files_of(hub)
         self._present = Present()
         self._last: Event | None = None
         self._sessions: dict[str, HubSession] = {}
@@ -199,7 +200,7 @@ class TeamDesk:
         if word.startswith("@") and first:
             return [Completion(text=f"@{name} ") for name in self._present.workers if f"@{name}".startswith(word)]
         worker = self._present.workers.get(self.title)
-        return file_completions(word, Path(worker.directory)) if worker and word.startswith("@") else []
+        return file_completions(word, self._files.folder(worker)) if worker and word.startswith("@") else []
 
     async def submit(self, text: str, key: str = "", *, may_allow: bool = True) -> SessionMessage | None:
         """As `Desk.submit`."""
@@ -218,7 +219,7 @@ class TeamDesk:
             raise NotAllowed("That is done at the keyboard, or with a key (FARHAND_REMOTE_KEY).")
         if isinstance(wish, Tell) and not may_allow:
             refuse_orders(wish.text)
-        return await self._obey(wish, key, self._focused()) if wish is not None else None
+        return await self._obey(wish, key, self._focused(), attach=may_allow) if wish is not None else None
 
     def _focused(self) -> Present:
         """The present, as if the worker that is shown were in focus."""
@@ -229,7 +230,7 @@ class TeamDesk:
         wish = grammar.read(uuid.uuid4().hex, text, self._focused(), SURFACE)
         return with_worker(wish, self.title) if wish is not None and self.title in self._present.workers else wish
 
-    async def _obey(self, wish: Wish, key: str, present: Present) -> SessionMessage | None:
+    async def _obey(self, wish: Wish, key: str, present: Present, *, attach: bool) -> SessionMessage | None:
         match wish:
             case Quit():
                 self.leaving.set()
@@ -240,7 +241,7 @@ class TeamDesk:
                 await self.select(worker)
                 return None
             case Tell():
-                return await self._tell(wish, key, present)
+                return await self._tell(wish, key, present, attach=attach)
             case InfoRequest(about="history", of=worker):
                 return self._log().add(Role.NOTICE, await history_text(self._hub, worker or self.title))
             case InfoRequest():
@@ -253,14 +254,23 @@ class TeamDesk:
             case _:
                 return await self._send(wish)
 
-    async def _tell(self, wish: Tell, key: str, present: Present) -> SessionMessage | None:
+    async def _tell(self, wish: Tell, key: str, present: Present, *, attach: bool) -> SessionMessage | None:
+        """Says it, with the files that it names. A program without a key attaches none: one that the agent runs could
+        show it a file so that is kept from it."""
+
+        async def files(name: str) -> tuple[Attachment, ...]:
+            worker = present.workers.get(name) if attach else None
+            return await named_files(wish.text, worker, self._files) if worker else ()
+
         if wish.everybody or (wish.worker and wish.worker != self.title):
             for name in wishes.targets(wish, present) if wish.everybody else (wish.worker,):
-                await self._hub.send(wishes.say(wish, name), self._sender)
+                say = wishes.say(wish, name)
+                given = (*say.attachments, *await files(name))
+                await self._hub.send(replace(say, attachments=given), self._sender)
             if wish.focus and not wish.everybody:
                 await self.select(wish.worker)
             return None
-        return await self.session.say(wish.text, key)
+        return await self.session.say(wish.text, key, await files(self.title))
 
     async def _send(self, command: commands.Command) -> SessionMessage | None:
         accepted = await self._hub.send(command, self._sender)

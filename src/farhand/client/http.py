@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 
 from farhand.model import frames
 from farhand.model.commands import Accepted, Command
-from farhand.model.errors import NodeUnreachable
+from farhand.model.errors import BadInput, NodeUnreachable
 from farhand.model.facts import Event
 from farhand.model.frames import DoorReply
 from farhand.model.history import Found, HistoryPage
@@ -66,6 +67,21 @@ class HttpHub:
         """As `Hub.search`."""
         asked = {"query": query, "worker": worker, "limit": str(limit)}
         return (await self._ask("GET", "/api/hub/search", params=asked)).found or []
+
+    async def upload(self, worker: str, name: str, content: bytes) -> str:
+        """Puts a file where that worker of the node looks; its path there."""
+        path = f"/workers/{quote(worker, safe='')}/upload"
+        try:
+            response = await self._client.post(path, files={"file": (name, content)})
+            told = response.json()
+        except httpx2.HTTPError as error:
+            raise self._unreachable(error) from None
+        except ValueError:
+            raise NodeUnreachable(f"{self._address} did not say where the file is.") from None
+        if response.status_code != 200 or not isinstance(told, dict) or not isinstance(told.get("filePath"), str):
+            why = told.get("detail") if isinstance(told, dict) else ""
+            raise BadInput(f"{name} was not taken: {why or response.status_code}")
+        return str(told["filePath"])
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """As `Hub.watch`."""

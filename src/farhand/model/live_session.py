@@ -60,7 +60,10 @@ class SessionStatus(Word):
     ready: bool = False
     running: bool = False
     agent_type: str = ""
-    transport: str = ""
+    # Whether its agent has a terminal of its own, to look at and to press keys in.
+    has_terminal: bool = False
+    # How its agent is talked to.
+    wire: str = ""
     model: str = ""
     mode: str = ""
     directory: str = ""
@@ -96,7 +99,7 @@ class SessionLog(Protocol):
 
     @property
     def messages(self) -> Sequence[SessionMessage]:
-        """Every message, oldest first, those that wait last."""
+        """Every message that was read so far, oldest first, those that wait last."""
         ...
 
     @property
@@ -124,6 +127,10 @@ class LiveSession(Protocol):
     @property
     def log(self) -> SessionLog:
         """What there is to see of it."""
+        ...
+
+    async def read_older(self, limit: int) -> bool:
+        """Puts about so many messages that are older than all in the log before them; False where there are none."""
         ...
 
     async def say(self, text: str, key: str = "", attachments: tuple[Attachment, ...] = ()) -> SessionMessage:

@@ -9,7 +9,9 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from farhand.model.errors import FarhandError
 from farhand.model.live_session import LiveSession, Role, SessionChanges, SessionLog
+from farhand.remote.past import read_back
 from farhand.remote.shapes import Json, ask_json, status_json, update_json
 
 HEARTBEAT_SECONDS = 15.0
@@ -88,6 +90,12 @@ async def _follow(
     """First whether the reader has missed something (`resume`), then every change, each batch under one id."""
     screen = ScreenShown()
     after, whole = place(log, last_event_id)
+    if not after:
+        try:
+            await read_back(session)
+        except FarhandError:
+            # The node is away: what is older than this cannot be had now.
+            whole = False
     # A task of its own: whoever reads these pieces may be another one each time.
     watching = asyncio.ensure_future(session.watch_screen(screen.show))
     try:

@@ -9,7 +9,6 @@ from copy import copy
 from farhand.model import commands, facts
 from farhand.model.errors import AskGone, CannotDo, NotReady, UnknownAsk
 from farhand.model.facts import Event
-from farhand.model.history import FactEntry, HistoryPage, TurnEntry
 from farhand.model.live_session import (
     MessageState,
     Role,
@@ -19,19 +18,15 @@ from farhand.model.live_session import (
     SessionTerminal,
 )
 from farhand.model.ports import Hub
-from farhand.model.present import Message, Present, Worker
+from farhand.model.present import WIRE, Message, Present, Worker
 from farhand.model.provenance import shown_text
-from farhand.model.words import AskId, Attachment, HowEnded, MessageId, Sender, WorkerName, replace
+from farhand.model.words import AskId, Attachment, MessageId, Sender, WorkerName, replace
 from farhand.remote.keys import KnownKeys
 from farhand.remote.log import MemoryLog
+from farhand.remote.past import ENDED, WorkerPast
 
 MOST_SETTLED = 200
 ALREADY_SAID = "The node had that already, and took it once."
-_ENDED = {
-    HowEnded.COMPLETED: MessageState.DONE,
-    HowEnded.INTERRUPTED: MessageState.INTERRUPTED,
-    HowEnded.PARKED: MessageState.INTERRUPTED,
-}
 
 
 class HubSession:
@@ -52,6 +47,7 @@ class HubSession:
         self._early: list[tuple[Event, Present]] | None = []
         self._after = 0
         self._ids: dict[MessageId, int] = {}
+        self._past = WorkerPast(hub, worker, self.log, self._ids)
         self._reply: int | None = None
         self._keys = KnownKeys()
         # What was said last, while nobody knows whether the node has it.
@@ -65,46 +61,16 @@ class HubSession:
         return other
 
     async def open(self, present: Present) -> None:
-        """Reads what was said so far."""
-        page = await self._hub.history(self.worker)
-        self._fill(page)
+        """Reads what was said last."""
+        self._after, self._reply = await self._past.open()
         self._show_worker(present)
         early, self._early = self._early or [], None
         for event, after in early:
             self.take(event, after)
 
-    def _fill(self, page: HistoryPage) -> None:
-        for entry in (*page.entries, *((page.open,) if page.open else ())):
-            if isinstance(entry, TurnEntry):
-                self._fill_turn(entry)
-            else:
-                self._fill_fact(entry)
-        self._after = page.seq
-
-    def _fill_turn(self, entry: TurnEntry) -> None:
-        view = entry.view
-        for message in entry.messages:
-            self._add_message(message, MessageState.DONE)
-        ended = view.ended
-        state = _ENDED.get(ended.how, MessageState.FAILED) if ended else MessageState.RUNNING
-        reply = self.log.add(Role.MODEL, "", state, at=view.started_at).id
-        if view.thought:
-            self.log.append(reply, "thought", view.thought)
-        for tool in view.tools:
-            given = SessionPart(kind="tool", call=tool.call, title=tool.title, detail=tool.detail, text=tool.output)
-            self.log.add_part(reply, replace(given, ok=tool.ok))
-        if view.text:
-            self.log.append(reply, "text", view.text)
-        self._reply = None if ended else reply
-
-    def _fill_fact(self, entry: FactEntry) -> None:
-        match entry.event.fact:
-            case facts.Said(text=text) | facts.Responded(text=text):
-                self.log.add(Role.MODEL, text, at=entry.event.at)
-            case facts.Noted(text=text):
-                self.log.add(Role.NOTICE, text, at=entry.event.at)
-            case _:
-                pass
+    async def read_older(self, limit: int) -> bool:
+        """As `LiveSession.read_older`."""
+        return await self._past.read_older(limit)
 
     def _add_message(self, message: Message, state: MessageState) -> None:
         if message.id not in self._ids:
@@ -144,7 +110,8 @@ class HubSession:
             ready=not worker.is_offline,
             running=worker.turn is not None,
             agent_type=worker.backend,
-            transport=worker.options.get("wire", ""),
+            has_terminal=self._terminal is not None,
+            wire=worker.options.get(WIRE, ""),
             model=worker.model,
             mode=worker.mode.value,
             directory=worker.directory,
@@ -187,7 +154,7 @@ class HubSession:
             case facts.ToolEnded(call=call, ok=ok, output=output):
                 self.log.end_tool(self._open_reply(), call, ok=ok, output=output)
             case facts.TurnEnded(how=how, error=error):
-                self.log.mark(self._open_reply(), _ENDED.get(how, MessageState.FAILED))
+                self.log.mark(self._open_reply(), ENDED.get(how, MessageState.FAILED))
                 self._reply = None
                 if error:
                     self.log.add(Role.NOTICE, f"✗ {error}")

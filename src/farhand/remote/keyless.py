@@ -30,6 +30,10 @@ class KeylessSession:
         """As `LiveSession.log`."""
         return self._session.log
 
+    async def read_older(self, limit: int) -> bool:
+        """As `LiveSession.read_older`."""
+        return await self._session.read_older(limit)
+
     async def say(self, text: str, key: str = "", attachments: tuple[Attachment, ...] = ()) -> SessionMessage:
         """As `LiveSession.say`; raises NotAllowed for what begins as an order to the CLI itself."""
         refuse_orders(text)

@@ -5,11 +5,20 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from farhand.model.live_session import MessageState, Role, SessionChanges, SessionMessage, SessionPart, SessionStatus
 from farhand.model.present import Ask
 from farhand.model.words import replace
+
+
+class NewMessage(NamedTuple):
+    """A message that has no id yet."""
+
+    role: Role
+    at: float
+    state: MessageState
+    parts: tuple[SessionPart, ...]
 
 
 class MemoryLog:
@@ -25,6 +34,8 @@ class MemoryLog:
         self._status = status or SessionStatus()
         self._asks: tuple[Ask, ...] = ()
         self._next_id = 1
+        # The ids below this one are for what is older than all that is here.
+        self._first_id = 1
         self._shown: dict[int, SessionMessage] = {}
         self._waiting: dict[int, SessionMessage] = {}
         # The ids by their last change, the latest last.
@@ -54,9 +65,9 @@ class MemoryLog:
         return self._asks
 
     def changes(self, after: int) -> SessionChanges:
-        """What is different since that number."""
-        found: list[SessionMessage] = []
-        for one in reversed(self._latest):
+        """What is different since that number; from the beginning on in the order in which it is shown."""
+        found: list[SessionMessage] = list(reversed(self.messages)) if after <= 0 else []
+        for one in reversed(self._latest) if after > 0 else ():
             message = self._shown.get(one) or self._waiting[one]
             if message.changed <= after:
                 break
@@ -85,6 +96,21 @@ class MemoryLog:
         self._put(message)
         self._count_waiting()
         return self.get(message.id)
+
+    def reserve(self, count: int) -> None:
+        """Keeps so many ids free for what is older than all that comes from now on."""
+        self._next_id += count
+        self._first_id = self._next_id
+
+    def add_above(self, older: Sequence[NewMessage]) -> list[int]:
+        """Puts messages, oldest first, before all that are here; their ids, which are below those of all others."""
+        newer, self._shown = self._shown, {}
+        self._first_id -= len(older)
+        ids = list(range(self._first_id, self._first_id + len(older)))
+        for one, given in zip(ids, older, strict=True):
+            self._put(SessionMessage(id=one, role=given.role, at=given.at, state=given.state, parts=given.parts))
+        self._shown.update(newer)
+        return ids
 
     def get(self, message: int) -> SessionMessage:
         """The message of that id."""

@@ -43,6 +43,13 @@ def _in(place: str, name: str, schema: Schema, does: str) -> Schema:
     return {"in": place, "name": name, "schema": schema, "description": does, "required": place == "path"}
 
 
+MESSAGE: dict[str, Schema] = {
+    "id": NUMBER,
+    "role": {"type": "string", "enum": ["user", "agent"]},
+    "time": {"type": "string", "format": "date-time"},
+    "state": {"type": "string", "enum": ["queued", "running", "done", "failed", "interrupted"]},
+    "parts": _list(_ref("Part")),
+}
 SCHEMAS: dict[str, Schema] = {
     "SaidMessage": _object("role text", role={"type": "string", "enum": ["user", "model"]}, text=TEXT),
     "Part": _object(
@@ -54,20 +61,18 @@ SCHEMAS: dict[str, Schema] = {
         detail=TEXT,
         ok={"type": ["boolean", "null"]},
     ),
-    "Message": _object(
-        "id role content time state parts",
-        id=NUMBER,
-        role={"type": "string", "enum": ["user", "agent"]},
-        content=TEXT,
-        time={"type": "string", "format": "date-time"},
-        state={"type": "string", "enum": ["queued", "running", "done", "failed", "interrupted"]},
-        parts=_list(_ref("Part")),
-    ),
+    "Message": _object("id role content time state parts", content=TEXT, **MESSAGE),
+    "MessageUpdate": _object("id role message time state parts", message=TEXT, **MESSAGE),
+    "MessageRemoved": _object("id", id=NUMBER),
+    "Resumed": _object("resume log after", resume={"type": "string", "enum": ["whole", "gap"]}, log=TEXT, after=NUMBER),
+    "Notice": _object("text", text=TEXT),
+    "Questions": _object("asks", asks=_list(_ref("Question"))),
     "Status": _object(
         "status agent_type transport ready queued asks",
         status={"type": "string", "enum": ["stable", "running"]},
         agent_type=TEXT,
-        transport=TEXT,
+        transport={"type": "string", "enum": ["acp", "pty"]},
+        wire=TEXT,
         ready=YES_OR_NO,
         queued=NUMBER,
         asks=NUMBER,
@@ -79,6 +84,7 @@ SCHEMAS: dict[str, Schema] = {
         cost_dollars={"type": ["number", "null"]},
         why=TEXT,
     ),
+    "ScreenShown": _object("screen", screen=TEXT),
     "Choice": _object("id label", id=TEXT, label=TEXT, allows=YES_OR_NO, words=YES_OR_NO, scope=TEXT),
     "Question": _object(
         "id question choices",
@@ -115,6 +121,25 @@ EVENTS = (
     "`status_change`, `asks`, `notice` and `screen_update`"
 )
 
+# What each event of the stream has in its data.
+EVENT_DATA = {
+    "resume": "Resumed",
+    "message_update": "MessageUpdate",
+    "message_removed": "MessageRemoved",
+    "status_change": "Status",
+    "asks": "Questions",
+    "notice": "Notice",
+    "screen_update": "ScreenShown",
+}
+EVENT_STREAM = _list(
+    {
+        "oneOf": [
+            _object("event data", event={"type": "string", "const": name}, data=_ref(schema), id=TEXT)
+            for name, schema in EVENT_DATA.items()
+        ]
+    }
+)
+
 OPERATIONS = (
     RemoteOperation(
         "post",
@@ -140,7 +165,9 @@ OPERATIONS = (
         failures=(404, 503),
     ),
     RemoteOperation("get", "/status", "How the conversation stands", _ref("Status"), failures=(503,)),
-    RemoteOperation("get", "/events", EVENTS, TEXT, parameters=(LAST,), failures=(503,), media="text/event-stream"),
+    RemoteOperation(
+        "get", "/events", EVENTS, EVENT_STREAM, parameters=(LAST,), failures=(503,), media="text/event-stream"
+    ),
     RemoteOperation(
         "post",
         "/interrupt",

@@ -36,6 +36,7 @@ from farhand.model.words import AskKind
 from farhand.remote import events, shapes
 from farhand.remote.guard import OwnUser, RemoteGuard, problem
 from farhand.remote.openapi import document, page
+from farhand.remote.past import read_back
 from farhand.remote.upload import LARGEST_BYTES, keep_file, read_file
 
 # The conversation that a request means; raises NotReady while there is none.
@@ -149,12 +150,14 @@ def _reading(opened: OpenSession) -> Endpoints:
     """What tells how things stand."""
 
     async def history(request: Request) -> Response:
-        log = (await opened(request, False)).session.log
-        return JSONResponse(shapes.history(log.messages, _limit(request)))
+        session, limit = (await opened(request, False)).session, _limit(request)
+        await read_back(session, limit)
+        return JSONResponse(shapes.history(session.log.messages, limit))
 
     async def messages(request: Request) -> Response:
-        log = (await opened(request, False)).session.log
-        said = [one for one in log.messages if shapes.is_said(one)]
+        session = (await opened(request, False)).session
+        await read_back(session)
+        said = [one for one in session.log.messages if shapes.is_said(one)]
         return JSONResponse({"messages": [shapes.message_json(one) for one in said]})
 
     async def status(request: Request) -> Response:

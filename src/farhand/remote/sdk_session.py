@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import deque
 from collections.abc import Callable, Mapping
 from mimetypes import guess_type
@@ -23,6 +22,7 @@ from farhand.model.words import AskKind, Attachment
 from farhand.remote.changes import change_told
 from farhand.remote.keys import KnownKeys
 from farhand.remote.log import MemoryLog
+from farhand.remote.mentions import mentioned_files
 from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError
@@ -36,7 +36,6 @@ from farhand.sdk.session import Session
 ActionOf: TypeAlias = Callable[[str, Mapping[str, Any]], Action]
 Pieces: TypeAlias = list[str | Image | File]
 TITLE_CHARACTERS = 200
-_MENTION = re.compile(r"(?<!\S)@(\S+)")
 
 
 class SdkSession:
@@ -58,6 +57,11 @@ class SdkSession:
     def set_ready(self, ready: bool, why: str = "") -> None:
         """Whether something can be said: the screen is there."""
         self.log.set_status(ready=ready, why=why)
+
+    async def read_older(self, limit: int) -> bool:
+        """As `LiveSession.read_older`: all of it is there."""
+        del limit
+        return False
 
     async def say(self, text: str, key: str = "", attachments: tuple[Attachment, ...] = ()) -> SessionMessage:
         """As `LiveSession.say`."""
@@ -205,18 +209,8 @@ class SdkSession:
 
 def pieces(text: str, attachments: tuple[Attachment, ...], directory: Path) -> Pieces:
     """What is sent for a message: its text, the files that came with it, and those that it names as `@path`."""
-    named = [path for word in _MENTION.findall(text) if (path := _mentioned(word, directory)) is not None]
-    paths = [*(Path(one.path) for one in attachments), *named]
+    paths = [*(Path(one.path) for one in attachments), *mentioned_files(text, directory)]
     return [text, *(Image(path) if _is_image(path) else File(path) for path in dict.fromkeys(paths))]
-
-
-def _mentioned(word: str, directory: Path) -> Path | None:
-    """The file that a word names; None for a word that names none, or is no path at all."""
-    try:
-        path = directory / Path(word).expanduser()
-        return path if path.is_file() else None
-    except (OSError, RuntimeError, ValueError):
-        return None
 
 
 def _is_image(path: Path) -> bool:
@@ -240,7 +234,7 @@ def _ended(finish: events.Finish) -> MessageState:
 def _status(agent: Agent, session: Session) -> SessionStatus:
     return SessionStatus(
         agent_type="farhand",
-        transport="sdk",
+        wire="sdk",
         model=session.model_name,
         mode=agent.mode or "default",
         directory=str(agent.cwd),

@@ -89,11 +89,12 @@ def update_json(message: SessionMessage) -> Json:
 
 
 def status_json(status: SessionStatus, asks: int) -> Json:
-    """How the conversation stands."""
+    """How the conversation stands. `transport` is in agentapi's two words: whether there is a terminal to look at."""
     return {
         "status": "running" if status.running else "stable",
         "agent_type": status.agent_type,
-        "transport": status.transport,
+        "transport": "pty" if status.has_terminal else "acp",
+        "wire": status.wire,
         "ready": status.ready,
         "queued": status.queued,
         "asks": asks,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Container
 from contextlib import suppress
 from pathlib import Path
@@ -32,6 +34,14 @@ def processes_of(folder: Path) -> dict[int, str]:
                 if str(folder).encode() in words + (entry / "environ").read_bytes():
                     found[int(entry.name)] = words.replace(b"\0", b" ").decode(errors="replace")
     return found
+
+
+def end_new(folder: Path, before: Container[int]) -> None:
+    """Kills everything of that folder that was not there before, by its id."""
+    for pid in processes_of(folder):
+        if pid not in before:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 async def nothing_new_runs(folder: Path, before: Container[int]) -> None:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 WIDE = 100
 # After every change so many times as long as it took to show it.
 REST = 2
+# How many messages are read at once that are older than those on the screen.
+OLDER = 60
 # What the keys do while one chooses among earlier conversations, too; all others are the list's.
 WHILE_PICKING = frozenset(("leave", "other_look"))
 
@@ -79,6 +81,7 @@ class TerminalApp(App[None]):
         self._first = first
         self._picker: SessionPicker | None = None
         self._remembered: set[str] = set()
+        self._reads_older = False
         self._since = 0.0
         self._spin = 0
         self.register_theme(DARK)
@@ -150,6 +153,21 @@ class TerminalApp(App[None]):
             after = changes.number
             # Whoever types is heard between two changes, however many there are.
             await asyncio.sleep(REST * (time.thread_time() - began))
+
+    @on(Transcript.StartReached)
+    @work(group="older")
+    async def _read_older(self) -> None:
+        """What is older than all that was read so far comes in above."""
+        if self._reads_older:
+            return
+        self._reads_older, session = True, self._desk.session
+        try:
+            if await session.read_older(OLDER) and session is self._desk.session and self._is_whole:
+                self.transcript.load_older()
+        except FarhandError as error:
+            self.notify(plain(error.text), severity="warning", markup=False)
+        finally:
+            self._reads_older = False
 
     def _remember(self, log: SessionLog) -> None:
         """What was said in it can be had again with the arrow up."""

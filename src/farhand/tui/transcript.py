@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Click
 from textual.geometry import Offset, Region, Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
@@ -41,6 +42,9 @@ class Transcript(ScrollView, can_focus=True):
     """A window on a conversation: its end, older messages on the way up, newer ones on the way down again, never many.
 
     It stays at the end only while one is there."""
+
+    class StartReached(Message):
+        """One is at the first message that there is, and wants what is older."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "mark(1)", show=False),
@@ -248,7 +252,9 @@ class Transcript(ScrollView, can_focus=True):
             return
         shown = _shown(self._log)
         first = next((place for place, one in enumerate(shown) if one.id in self._laid), 0)
-        if first:
+        if not first:
+            self.post_message(self.StartReached())
+        else:
             above = self._add_above(shown, first, STEP * self._height)
             self._trim(above=False)
             self._gather(above)

@@ -31,6 +31,10 @@ class TypedSession:
         while self.log.id == shown:
             await self._desk.names_changed()
 
+    async def read_older(self, limit: int) -> bool:
+        """As `LiveSession.read_older`."""
+        return await self._shown.read_older(limit)
+
     async def say(self, text: str, key: str = "", attachments: tuple[Attachment, ...] = ()) -> SessionMessage:
         """As `LiveSession.say`; the screen shows it at once."""
         del attachments
