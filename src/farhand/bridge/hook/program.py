@@ -121,13 +121,14 @@ def after(output: BridgeOutput, said: str, folder: str, decision: str, *, tells:
     now = time.time()
     with FolderLock(folder):
         state, inbox = BridgeState(folder), MessageFile(folder, INBOX, READ)
-        if not said:
+        sprint = _running(state)
+        if not said and sprint is None:
             if state.note(busy=False):
                 state.write()
             return
-        sprint = _running(state)
         found = rules.waiting(inbox.messages(), READ, state.seen) if sprint else []
-        queue(folder, state, said, now)
+        if said:
+            queue(folder, state, said, now)
         prompt = ""
         given: list[Message] = []
         if sprint is not None:

@@ -81,7 +81,9 @@ def after_turn(rounds: Rounds, said: str, *, stopped: bool) -> Decided:
     count = f"{done}/{rounds.total}"
     if stopped:
         return Decided(None, "", f"⛔ Sprint stopped at {count}.")
-    if said and said == rounds.said:
+    if not said:
+        return Decided(None, "", f"⚠ Sprint halted at {count}: the turn ended without a word.")
+    if said == rounds.said:
         return Decided(None, "", f"⚠ Sprint halted at {count}: the agent says the same again.")
     if done >= rounds.total or (not rounds.tasks and DONE in said):
         return Decided(None, "", f"🏁 Sprint done: {count}.")
