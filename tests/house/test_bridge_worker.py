@@ -21,8 +21,8 @@ from farhand.bridge.hook.files import BridgeState
 from farhand.bridge.hook.rules import SENT, encode, new_message
 from farhand.cli.bridge import worker_name
 from farhand.drivers.bridge.driver import BridgeDriver
-from farhand.drivers.bridge.link import PACE_SECONDS, WAITS
-from farhand.drivers.bridge.pane import is_own_socket, sits_there, wake_pane
+from farhand.drivers.bridge.link import AT_WORK, PACE_SECONDS, WAITS
+from farhand.drivers.bridge.pane import PaneWaker, Waking, is_own_socket, sits_there
 from farhand.model.bridge import BACKEND, BridgeLook
 from farhand.model.commands import Hire, Sprint
 from farhand.model.facts import (
@@ -110,6 +110,16 @@ async def test_an_agent_that_nobody_wakes_gets_it_with_its_next_turn_and_that_is
     async with bridged(tmp_path) as house:
         await house.say("when you have time", worker="ann")
         assert (await house.fact(Noted)).text == WAITS
+
+
+async def test_a_message_to_an_agent_at_work_waits_and_that_is_told(tmp_path: Path, project: HookedProject) -> None:
+    """Also where its turn was stopped at the desk and no hook told so."""
+    async with bridged(tmp_path) as house:
+        await run(project.before)
+        await house.say("when you have time", worker="ann")
+        assert (await house.fact(Noted)).text == AT_WORK
+        await run(project.after, "done at the desk")
+        assert (await house.fact(Noted, lambda event: WAITS in str(event.fact))).text == WAITS
 
 
 async def test_what_is_said_at_the_desk_is_shown(tmp_path: Path, project: HookedProject) -> None:
@@ -241,7 +251,8 @@ def test_only_the_agent_itself_at_its_own_terminal_is_typed_to(tmp_path: Path) -
 
 async def test_a_pane_that_a_file_invents_is_not_typed_to(tmp_path: Path) -> None:
     for tmux, pane in ((f"{tmp_path}/none,1,0", "%1"), ("/tmp", "%1; kill-server"), ("/etc/passwd", "%1")):
-        assert not await wake_pane(BridgeLook(tmux=tmux, pane=pane, agent=os.getpid()), tmp_path)
+        look = BridgeLook(tmux=tmux, pane=pane, agent=os.getpid())
+        assert await PaneWaker(tmp_path, ()).wake(look) is Waking.NOT_THERE
     assert not is_own_socket("/etc/passwd")
 
 

@@ -65,6 +65,7 @@ class ProjectFiles:
             tmux=state.tmux,
             pane=state.pane,
             agent=state.agent,
+            event=state.event,
         )
 
     def _answer(self, message: Message) -> BridgeAnswer:

@@ -32,6 +32,8 @@ class BridgeLook(Word):
     tmux: str = ""
     pane: str = ""
     agent: int = 0
+    # What its CLI calls the event before a turn.
+    event: str = ""
 
 
 class BridgeFiles(Protocol):

@@ -310,6 +310,8 @@ class BridgeState:
         self.attached = stored.get("attached") is True
         self.busy = stored.get("busy") is True
         self.tmux, self.pane = str(stored.get("tmux") or ""), str(stored.get("pane") or "")
+        # The event before a turn, as the CLI calls it: it tells one CLI from another.
+        self.event = str(stored.get("event") or "")
         agent = stored.get("agent")
         self.agent = agent if isinstance(agent, int) else 0
 
@@ -320,12 +322,12 @@ class BridgeState:
             return {}
         return content if isinstance(content, dict) else {}
 
-    def note(self, *, busy: bool) -> bool:
+    def note(self, *, busy: bool, event: str = "") -> bool:
         """Notes for a node that a turn begins or is over, and where; whether that is news."""
-        before = (self.busy, self.tmux, self.pane, self.agent)
+        before = (self.busy, self.tmux, self.pane, self.agent, self.event)
         self.busy, self.tmux, self.pane = busy, os.environ.get("TMUX", ""), os.environ.get("TMUX_PANE", "")
-        self.agent = _parent_of(os.getppid())
-        return self.attached and before != (self.busy, self.tmux, self.pane, self.agent)
+        self.agent, self.event = _parent_of(os.getppid()), event or self.event
+        return self.attached and before != (self.busy, self.tmux, self.pane, self.agent, self.event)
 
     def write(self) -> None:
         """Keeps it, whole or not at all."""
@@ -340,6 +342,7 @@ class BridgeState:
             "tmux": self.tmux,
             "pane": self.pane,
             "agent": self.agent,
+            "event": self.event,
         }
         fresh = f"{self._path}.{os.getpid()}-{os.urandom(3).hex()}.new"
         write_private(fresh, (quick_json.dumps(content, ascii_only=False) + "\n").encode("utf-8", "replace"))

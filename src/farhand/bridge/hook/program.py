@@ -67,7 +67,7 @@ def before(output: BridgeOutput, event: str, folder: str) -> None:
     with FolderLock(folder):
         state, inbox = BridgeState(folder), MessageFile(folder, INBOX, READ)
         found = rules.waiting(inbox.messages(), READ, state.seen)
-        if state.note(busy=True) and not found:
+        if state.note(busy=True, event=event) and not found:
             state.write()
         if found:
             text = take(found, state)

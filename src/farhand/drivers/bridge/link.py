@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
 from farhand.disk.watch import FolderChange
-from farhand.drivers.bridge.pane import wake_pane
+from farhand.drivers.bridge.pane import PaneWaker, Waking
 from farhand.drivers.bridge.process import identify, is_gone, is_that
 from farhand.drivers.bridge.state import BridgeCursor
 from farhand.drivers.bridge.translate import answered, said_at_desk
@@ -37,6 +36,8 @@ NO_LONGER_AWAITED = (
 )
 SILENT = "It ended its turn without a word: it had nothing to say, failed, or was stopped at its desk."
 GONE = "Its program has ended before it answered."
+AT_WORK = "It is at work at its desk, as far as its hooks tell: it reads this after that, with its next turn."
+OCCUPIED = "It was not woken, for something is typed or asked at its desk: it reads this with its next turn there."
 WAITS = "It was not woken: it reads this with its next turn at the desk."
 
 
@@ -44,20 +45,22 @@ class BridgeLink:
     """One worker's two files."""
 
     def __init__(
-        self, files: BridgeFiles, worker: Worker, cursor: BridgeCursor, changed: FolderChange, project: Path
+        self, files: BridgeFiles, worker: Worker, cursor: BridgeCursor, changed: FolderChange, waker: PaneWaker
     ) -> None:
         self._files = files
         self._name = worker.name
         self._cursor = cursor
         self._changed = changed
-        self._project = project
+        self._waker = waker
         running = worker.turn
         message = running.message if running and running.handed_over else None
         # The turn whose message is in the inbox, and that message; what was said before it is nobody's answer to it.
         self._turn = running.id if running and message else ""
         self._message = message.id if message else ""
         self._earlier: frozenset[str] = frozenset()
-        self._told_waiting = ""
+        # The message that needs no further attempt to wake the agent; the one of which it is told why it waits.
+        self._tried = ""
+        self._told = ("", "")
         # The turn that a person no longer waits for, and what that person is told.
         self._stopped = ("", "")
         self._put_at = -PACE_SECONDS
@@ -136,7 +139,7 @@ class BridgeLink:
         """What is new, in its order: each with the answers that it tells."""
         found: list[tuple[tuple[Heard, ...], tuple[str, ...]]] = []
         if self._turn and self._cursor.seen != self._message and look.inbox.get(inbox_id(self._message)):
-            reader = identify(look.agent, self._project)
+            reader = identify(look.agent, self._waker.project)
             self._cursor = replace(self._cursor, seen=self._message, reader=reader)
             found.append(((Heard(fact=facts.Seen(message=self._message), turn=self._turn),), ()))
         for answer in (one for one in look.answers if one.key not in self._cursor.told):
@@ -167,15 +170,23 @@ class BridgeLink:
         return answered(answer, turn)
 
     async def _wake(self, look: BridgeLook) -> Heard | None:
-        """An idle agent in a pane that we know is woken once for a message; elsewhere the message waits, which is
-        told once."""
-        unread = self._turn and look.inbox.get(inbox_id(self._message)) is False
-        if not unread or look.busy or self._told_waiting == self._message:
+        """An idle agent in a pane that we know is woken once for a message; else the message waits, which is told
+        once. While something is typed there, it is tried again."""
+        if not self._turn or look.inbox.get(inbox_id(self._message)) is not False or self._tried == self._message:
             return None
-        self._told_waiting = self._message
-        if await wake_pane(look, self._project):
+        if look.busy:
+            return self._note(AT_WORK)
+        woken = await self._waker.wake(look)
+        if woken is Waking.OCCUPIED:
+            return self._note(OCCUPIED)
+        self._tried = self._message
+        return None if woken is Waking.WOKEN else self._note(WAITS)
+
+    def _note(self, text: str) -> Heard | None:
+        if self._told == (self._message, text):
             return None
-        return Heard(fact=facts.Noted(text=WAITS), turn=self._turn)
+        self._told = (self._message, text)
+        return Heard(fact=facts.Noted(text=text), turn=self._turn)
 
 
 def inbox_id(message: str) -> str:
