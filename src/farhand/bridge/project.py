@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from farhand.bridge.hook import rules
-from farhand.bridge.hook.deliver import flush, tell_set_aside, whole_text
+from farhand.bridge.hook.deliver import collect, flush, tell_set_aside, whole_text
 from farhand.bridge.hook.files import BridgeState, FolderLock, MessageFile, is_own_folder
 from farhand.bridge.hook.rules import INBOX, MOST_MESSAGES, OUTBOX, READ, SENT, Message
 from farhand.model.bridge import BridgeAnswer, BridgeLook
@@ -45,7 +45,7 @@ class ProjectFiles:
             held.bring_back(time.time())
             inbox = held.messages()
             outbox = MessageFile(self._folder, OUTBOX, SENT)
-            if state.queued:
+            if collect(self._folder, state) or state.queued:
                 flush(self._folder, state, time.time())
             unsent = rules.waiting(outbox.messages(), SENT)
             if self._tell(state, held, outbox):

@@ -31,6 +31,8 @@ LARGEST_BYTES = 32 * 1024 * 1024
 UNSETTLED = b"?"
 # How a file beside ends; and one with messages that found no place.
 BESIDE, OVERFLOW = ".tmp", ".later.tmp"
+# How often a hook asks for the lock, and how long it waits in between: 300 ms in all.
+HOOK_TRIES, TRY_SECONDS = 30, 0.01
 _TRIES = 50
 
 TYPE_CHECKING = False
@@ -40,11 +42,19 @@ if TYPE_CHECKING:
     Change = Callable[[list[Message]], list[Message]]
 
 
-class FolderLock:
-    """One writer at a time in this folder, hooks and nodes alike; a killed one leaves no lock behind."""
+class FolderHeld(OSError):
+    """Somebody holds the lock of the folder for longer than one can wait."""
 
-    def __init__(self, folder: str) -> None:
+
+class FolderLock:
+    """One writer at a time in this folder, hooks and nodes alike; a killed one leaves no lock behind.
+
+    With `tries` it is asked for so often, 10 ms apart, and then raises FolderHeld: an agent waits for its hooks, and a
+    node that is stopped with the lock in its hands would hold it up."""
+
+    def __init__(self, folder: str, tries: int = 0) -> None:
         self._folder = folder
+        self._tries = tries
         self._descriptor = -1
 
     def __enter__(self) -> None:
@@ -52,10 +62,22 @@ class FolderLock:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self._descriptor = os.open(os.path.join(self._folder, LOCK), flags, PRIVATE)
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            self._lock()
         except BaseException:
             os.close(self._descriptor)
             raise
+
+    def _lock(self) -> None:
+        if not self._tries:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            return
+        for _ in range(self._tries):
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                time.sleep(TRY_SECONDS)
+        raise FolderHeld(errno.EAGAIN, "another program holds its lock", self._folder)
 
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
