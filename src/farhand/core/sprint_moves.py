@@ -9,6 +9,7 @@ from farhand.model.present import Worker
 from farhand.model.review import ReviewState
 from farhand.model.sprint import HowSprintEnded, SprintOutcome, SprintPhase, SprintState
 from farhand.model.words import HowEnded, Sender, replace
+from farhand.model.workdir import FileText
 
 NODE = Sender(via="node")
 SAID_CHARACTERS = 500
@@ -64,6 +65,17 @@ def begin(worker: Worker, command: SprintCommand, sender: Sender) -> list[Draft]
         before=worker.spent.total,
     )
     return [_draft(worker, facts.SprintBegan(sprint=begun, by=sender))]
+
+
+def with_listed(command: SprintCommand, listed: FileText) -> SprintCommand:
+    """The command with the open items of that file as tasks, too; a list of which a part is missing is refused."""
+    if listed.text is None or listed.cut:
+        why = "is no text" if listed.text is None else "is too large"
+        raise errors.BadInput(f"{listed.path} {why}: a list of tasks was expected.", path=listed.path)
+    tasks = sprint.tasks_of(listed.text)
+    if not tasks:
+        raise errors.BadInput(f"There is no open task in {listed.path}.", path=listed.path)
+    return replace(command, tasks=(*command.tasks, *tasks), file="")
 
 
 def change(worker: Worker, command: AddTasks | SkipTask | Halt, sender: Sender) -> list[Draft]:
