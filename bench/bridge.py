@@ -16,6 +16,7 @@ import anyio.to_thread
 
 from bench.rows import Row, beside
 from bench.timing import median, percentile
+from farhand.bridge.hook.files import FolderLock
 from farhand.bridge.hook.rules import INBOX, OUTBOX
 from farhand.bridge.place import place_program
 from farhand.channels.kit.surface import RateLimits
@@ -34,6 +35,7 @@ from farhand.testing.house import House, open_house
 from farhand.testing.telegram import FakeBot, FakeTelegram, telegram_process
 
 ROUNDS = 25
+HELD_ROUNDS = 9
 # In turns, so that no inbox has to wait for its next second.
 AGENTS = 10
 MESSAGES = 12
@@ -112,7 +114,18 @@ def hook_cost(folder: Path) -> list[Row]:
             project.timed(["bash", "-c", BEFORE, "hook", where])
             + project.timed(["bash", "-c", AFTER, "hook", where], answer)
         )
-    return [beside("both bridge hooks of a turn", 1000 * median(ours), "ms", "bash + jq", 1000 * median(script), 0.5)]
+    return [
+        beside("both bridge hooks of a turn", 1000 * median(ours), "ms", "bash + jq", 1000 * median(script), 0.5),
+        Row("a bridge hook while another program holds the lock", 1000 * held_hook(project, answer), "ms", limit=500),
+    ]
+
+
+def held_hook(project: HookedFolder, answer: bytes) -> float:
+    """How long the slower of the two hooks keeps an agent waiting when a stopped node has the lock, in seconds."""
+    before, after = (["/bin/sh", "-c", command] for command in project.ours)
+    with FolderLock(str(project.folder)):
+        times = [(project.timed(before), project.timed(after, answer)) for _ in range(HELD_ROUNDS)]
+    return max(median([first for first, _ in times]), median([second for _, second in times]))
 
 
 async def until(look: Callable[[], bool]) -> float:

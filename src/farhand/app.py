@@ -67,7 +67,7 @@ from farhand.voice.choose import transcriber
 from farhand.workdir.review_tools import LocalReviewTools
 from farhand.workdir.snapshots import Snapshots
 from farhand.workdir.sprint_tools import LocalSprintTools
-from farhand.workdir.workdirs import OTHERS_FOLDERS
+from farhand.workdir.workdirs import OTHERS_FOLDERS, LocalWorkdirs
 
 log = get_logger("node")
 SANDBOXED = "This worker is in a sandbox, and the node runs nothing outside of it that the worker could have written."
@@ -141,6 +141,7 @@ async def _running(
     built.channels = channels(replace(context, push=SqlitePush(database)))
     await attention.open(journal, built.channels)
     deadlines, snapshots = Deadlines(hub, clock), _snapshots(settings, hub)
+    hub.task_lists = LocalWorkdirs(snapshots, OTHERS_FOLDERS if settings.agent_user else "")
     judging = review_tools(settings, snapshots)
     reviews = Reviews(hub, clock, judging)
     sprints = Sprints(hub, clock, sprint_tools(settings), judging, policy)

@@ -16,7 +16,7 @@ from farhand.core.hire_policy import HirePolicy
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.oneshot.runner import FOLDER, OneshotRunner
 from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
-from farhand.manifests import CHANNELS, DRIVERS, installed_backends, manifest, own_variables, packages
+from farhand.manifests import CHANNELS, DRIVERS, bridge_hooks, installed_backends, manifest, own_variables, packages
 from farhand.model import compat
 from farhand.model.bridge import BridgeFiles
 from farhand.model.channel_ports import Channel, ChannelContext
@@ -72,6 +72,7 @@ def driver_context(settings: Settings, owner: int | None = None) -> DriverContex
         sandboxes=sandboxes,
         # What is at somebody's own desk is none of another user's.
         bridges=open_bridge if user is None else None,
+        bridge_hooks=tuple(bridge_hooks().values()),
     )
 
 

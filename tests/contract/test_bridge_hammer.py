@@ -80,6 +80,7 @@ for line in sys.stdin:
         mine.append(number)
         print("put", number, flush=True)
     except DriverError:
+        print("taking", mine[-1] if mine else "", flush=True)
         took_back = bool(mine) and project.take_back(f"n{mine[-1]}")
         print("full", mine.pop() if took_back else "", flush=True)
 """
@@ -130,6 +131,8 @@ class KilledNode:
                     break
                 print(self._number, file=node.stdin, flush=True)
                 told, _, number = node.stdout.readline().strip().partition(" ")
+                if told == "taking":
+                    told, _, number = node.stdout.readline().strip().partition(" ")
                 if told == "put":
                     self.put.add(number)
                 else:
@@ -141,6 +144,8 @@ class KilledNode:
             self._ended.wait(kill_after)
             node.kill()
             self.problems += node.stderr.read()
+            # Killed while it took a message back: nobody knows whether that one is still there.
+            self.put.difference_update(re.findall(r"taking (\d+)", node.stdout.read()))
         self.kills += 1
 
 

@@ -21,14 +21,13 @@ from farhand.bridge.hook.files import BridgeState
 from farhand.bridge.hook.rules import SENT, encode, new_message
 from farhand.cli.bridge import worker_name
 from farhand.drivers.bridge.driver import BridgeDriver
-from farhand.drivers.bridge.link import NOT_INTERRUPTED, PACE_SECONDS, WAITS
-from farhand.drivers.bridge.pane import is_own_socket, sits_there, wake_pane
+from farhand.drivers.bridge.link import AT_WORK, PACE_SECONDS, WAITS
+from farhand.drivers.bridge.pane import PaneWaker, Waking, is_own_socket, sits_there
 from farhand.model.bridge import BACKEND, BridgeLook
 from farhand.model.commands import Hire, Sprint
 from farhand.model.facts import (
     Event,
     HandedOver,
-    Interrupted,
     Noted,
     Said,
     Seen,
@@ -113,6 +112,16 @@ async def test_an_agent_that_nobody_wakes_gets_it_with_its_next_turn_and_that_is
         assert (await house.fact(Noted)).text == WAITS
 
 
+async def test_a_message_to_an_agent_at_work_waits_and_that_is_told(tmp_path: Path, project: HookedProject) -> None:
+    """Also where its turn was stopped at the desk and no hook told so."""
+    async with bridged(tmp_path) as house:
+        await run(project.before)
+        await house.say("when you have time", worker="ann")
+        assert (await house.fact(Noted)).text == AT_WORK
+        await run(project.after, "done at the desk")
+        assert (await house.fact(Noted, lambda event: WAITS in str(event.fact))).text == WAITS
+
+
 async def test_what_is_said_at_the_desk_is_shown(tmp_path: Path, project: HookedProject) -> None:
     async with bridged(tmp_path) as house:
         await run(project.before)
@@ -154,23 +163,13 @@ async def test_a_restart_tells_every_answer_once(tmp_path: Path, project: Hooked
         assert told == ["answer to first", "answer to second"]
 
 
-async def test_a_message_that_nobody_read_can_be_stopped_and_a_turn_at_the_desk_cannot(
-    tmp_path: Path, project: HookedProject
-) -> None:
+async def test_a_message_that_nobody_read_can_be_stopped(tmp_path: Path, project: HookedProject) -> None:
     async with bridged(tmp_path) as house:
         await house.say("never mind", worker="ann")
         await house.fact(HandedOver)
         await house.interrupt("ann")
         assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
         assert read(project.inbox) == []
-        said = await house.say("go on", worker="ann")
-        await until_unread(project, "go on")
-        await run(project.before)
-        await house.event(Seen, lambda event: event.turn == said.message)
-        await house.interrupt("ann")
-        refused = await house.event(Interrupted, lambda event: bool(event.fact.problem))  # type: ignore[union-attr]
-        assert isinstance(refused.fact, Interrupted)
-        assert refused.fact.problem == NOT_INTERRUPTED
 
 
 async def test_a_sprint_goes_on_at_the_desk_a_message_a_second_at_most(tmp_path: Path, project: HookedProject) -> None:
@@ -252,7 +251,8 @@ def test_only_the_agent_itself_at_its_own_terminal_is_typed_to(tmp_path: Path) -
 
 async def test_a_pane_that_a_file_invents_is_not_typed_to(tmp_path: Path) -> None:
     for tmux, pane in ((f"{tmp_path}/none,1,0", "%1"), ("/tmp", "%1; kill-server"), ("/etc/passwd", "%1")):
-        assert not await wake_pane(BridgeLook(tmux=tmux, pane=pane, agent=os.getpid()), tmp_path)
+        look = BridgeLook(tmux=tmux, pane=pane, agent=os.getpid())
+        assert await PaneWaker(tmp_path, ()).wake(look) is Waking.NOT_THERE
     assert not is_own_socket("/etc/passwd")
 
 

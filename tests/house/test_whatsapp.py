@@ -49,7 +49,19 @@ async def test_a_turn_is_one_message_with_receipts_on_what_was_said(tmp_path: Pa
         assert (answer.text, answer.reply_to) == ("*ann:*\nLooking. *All* `well`", said.id)
         await whatsapp.until(lambda: said.reaction == "👀" and said.read)
         assert house.manager.received[before:] == [answer]
-        assert house.manager.owner.typing <= 1
+
+
+async def test_typing_is_shown_while_a_turn_runs(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    async with whatsapp_house(tmp_path, whatsapp) as house:
+        await house.house.hire()
+        house.agent.plays(Said(text="working"))
+        assert house.manager.owner.typing == 0
+        house.manager.says("how is it")
+        await whatsapp.until(lambda: house.manager.owner.typing == 1)
+        turn = house.house.worker().turn
+        assert turn is not None
+        await house.agent.links["ann"].say(DONE, turn=turn.id)
+        await house.manager.reads("working")
 
 
 async def test_a_message_that_waits_says_so_by_its_reaction(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:

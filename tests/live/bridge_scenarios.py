@@ -37,10 +37,18 @@ class Desk:
 
     async def types(self, text: str) -> None:
         """Types it; Enter only when it is on the screen, for an Enter in the midst of typing is a new line."""
+        await self.writes(text)
+        await anyio.sleep(0.2)
+        await self.presses("Enter")
+
+    async def writes(self, text: str) -> None:
+        """Types it, and does not send it."""
         await self._tmux("send-keys", "-t", SESSION, "-l", text)
         await self.shows(text)
-        await anyio.sleep(0.2)
-        await self._tmux("send-keys", "-t", SESSION, "Enter")
+
+    async def presses(self, key: str) -> None:
+        """One key."""
+        await self._tmux("send-keys", "-t", SESSION, key)
 
     async def shows(self, words: str) -> None:
         """Returns when the screen has these words."""

@@ -161,6 +161,15 @@ def test_a_sprint_goes_from_task_to_task_and_ends() -> None:
     assert rounds.after_turn(first.rounds, "did b", stopped=False) == rounds.Decided(None, "", "🏁 Sprint done: 2/2.")
 
 
+def test_tasks_beyond_the_number_that_was_asked_for_are_told_as_left() -> None:
+    begun = rounds.started("/sprint 1\n- a\n- b\n- c")
+    assert begun is not None
+    assert (
+        rounds.after_turn(begun, "did a", stopped=False).report
+        == "🏁 Sprint ended at its limit: 1/1. 2 tasks are left."
+    )
+
+
 def test_a_sprint_ends_at_stop_at_a_repetition_and_at_the_end_of_a_plan() -> None:
     begun = rounds.Rounds((), 5, done=1, said="same")
     assert rounds.after_turn(begun, "x", stopped=True).report == "⛔ Sprint stopped at 2/5."

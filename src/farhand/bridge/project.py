@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from farhand.bridge.hook import rules
-from farhand.bridge.hook.deliver import flush, tell_set_aside, whole_text
+from farhand.bridge.hook.deliver import collect, flush, tell_set_aside, whole_text
 from farhand.bridge.hook.files import BridgeState, FolderLock, MessageFile, is_own_folder
 from farhand.bridge.hook.rules import INBOX, MOST_MESSAGES, OUTBOX, READ, SENT, Message
 from farhand.model.bridge import BridgeAnswer, BridgeLook
@@ -45,21 +45,27 @@ class ProjectFiles:
             held.bring_back(time.time())
             inbox = held.messages()
             outbox = MessageFile(self._folder, OUTBOX, SENT)
+            if collect(self._folder, state) or state.queued:
+                flush(self._folder, state, time.time())
             unsent = rules.waiting(outbox.messages(), SENT)
             if self._tell(state, held, outbox):
                 unsent = rules.waiting(outbox.messages(), SENT)
             # What was read may have been pruned since.
-            read = {rules.id_of(key): True for key in state.seen}
             seen = set(state.seen)
+            given = frozenset(map(rules.id_of, state.seen))
+            read = dict.fromkeys(given, True)
             read.update({str(one.get("id", "")): rules.is_done(one, READ) or rules.key(one) in seen for one in inbox})
             answers = [self._answer(one) for one in unsent]
         return BridgeLook(
             inbox=read,
+            given=given,
             answers=tuple(answers),
+            has_more=bool(state.queued),
             busy=state.busy,
             tmux=state.tmux,
             pane=state.pane,
             agent=state.agent,
+            event=state.event,
         )
 
     def _answer(self, message: Message) -> BridgeAnswer:

@@ -5,18 +5,20 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from typing import Protocol
 
 import anyio
 import anyio.to_thread
 
 from farhand.core import desk_terminal
-from farhand.core.decide import ask_gone, decide, expire, lift, message_id, taken_over
+from farhand.core.decide import ask_gone, decide, expire, find, lift, message_id, taken_over
 from farhand.core.hire_policy import HirePolicy
 from farhand.core.sessions import AgentSessions
+from farhand.core.sprint_moves import with_listed
 from farhand.core.tail import Tail
 from farhand.model import road
-from farhand.model.commands import Accepted, Answer, Command, Hire, Say, SendFindings, fingerprint
-from farhand.model.errors import EventsGone, IdTaken, UnknownAsk
+from farhand.model.commands import Accepted, Answer, Command, Hire, Say, SendFindings, Sprint, fingerprint
+from farhand.model.errors import CannotDo, EventsGone, IdTaken, UnknownAsk
 from farhand.model.facts import Draft, Event, Focused
 from farhand.model.history import Found, HistoryPage
 from farhand.model.logger import get_logger
@@ -27,9 +29,18 @@ from farhand.model.store_ports import Cursor, InboxEntry, Journal
 from farhand.model.stream import MOST_RESUMED, MOST_RESUMED_BYTES, ResumePoint, StreamHello
 from farhand.model.wire import checked, decode_event
 from farhand.model.words import Sender, Seq, WorkerName, replace
+from farhand.model.workdir import FileText
 
 log = get_logger("hub")
 _CHUNK = 512
+
+
+class TaskLists(Protocol):
+    """Reads lists of tasks in workers' folders."""
+
+    async def text(self, worker: Worker, path: str) -> FileText:
+        """That file as text; raises Refused for what is not in the folder, or may hold a secret."""
+        ...
 
 
 class LocalHub:
@@ -63,6 +74,8 @@ class LocalHub:
         self.started_after = present.seq
         # Whether the journal may grow by what agents say; set by `core/retention.py`.
         self.has_room = True
+        # Reads files of workers' folders for whoever may see them; set where the node is put together.
+        self.task_lists: TaskLists | None = None
         self._listeners: list[Callable[[Sequence[Event]], None]] = []
         self._wakes: dict[str, Callable[[], None]] = {}
 
@@ -110,7 +123,7 @@ class LocalHub:
         found = await self._found(command)
         # Asked before there is a worker: its own agent will have the conversation open, too.
         desk = await self._sessions.open_in(found) if found else ()
-        drafts = await self._decide(command, sender, found)
+        drafts = await self._decide(await self._with_tasks(command), sender, found)
         road.reached("hub.decided")
         accepted = self._accepted(command, sender, drafts)
         await self._write(drafts, inbox=InboxEntry(via=sender.via, accepted=accepted, fingerprint=fingerprint(command)))
@@ -129,6 +142,15 @@ class LocalHub:
         backend = self._policy.backend_of(command)
         self._policy.check(backend, command.options)
         return await self._sessions.one(backend, command.session, self._policy.inside(command.directory))
+
+    async def _with_tasks(self, command: Command) -> Command:
+        """A sprint with the tasks of the file that it names."""
+        if not isinstance(command, Sprint) or not command.file:
+            return command
+        worker = find(self._projected, command.worker)
+        if self.task_lists is None:
+            raise CannotDo("This node reads no files of workers.")
+        return with_listed(command, await self.task_lists.text(worker, command.file))
 
     async def _decide(self, command: Command, sender: Sender, found: SessionFound | None) -> list[Draft]:
         try:

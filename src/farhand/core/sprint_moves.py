@@ -4,10 +4,12 @@ from farhand.model import context, errors, facts, sprint
 from farhand.model.commands import AddTasks, Halt, SkipTask
 from farhand.model.commands import Sprint as SprintCommand
 from farhand.model.facts import Draft, Fact
+from farhand.model.names import origin
 from farhand.model.present import Worker
 from farhand.model.review import ReviewState
 from farhand.model.sprint import HowSprintEnded, SprintOutcome, SprintPhase, SprintState
 from farhand.model.words import HowEnded, Sender, replace
+from farhand.model.workdir import FileText
 
 NODE = Sender(via="node")
 SAID_CHARACTERS = 500
@@ -37,6 +39,14 @@ def is_ready(worker: Worker) -> bool:
     return not (judging and any(one.id == running.reviewing and not one.is_over for one in worker.reviews))
 
 
+def turn_ends_at(worker: Worker) -> float | None:
+    """When the time of a sprint is over of which a turn runs now; None when none does, or when it may last."""
+    running, message = worker.sprint, worker.turn and worker.turn.message
+    if running is None or message is None or running.phase is not SprintPhase.TURN:
+        return None
+    return running.ends_at if origin(message.id) == running.message else None
+
+
 # --- what people ask for
 
 
@@ -55,6 +65,17 @@ def begin(worker: Worker, command: SprintCommand, sender: Sender) -> list[Draft]
         before=worker.spent.total,
     )
     return [_draft(worker, facts.SprintBegan(sprint=begun, by=sender))]
+
+
+def with_listed(command: SprintCommand, listed: FileText) -> SprintCommand:
+    """The command with the open items of that file as tasks, too; a list of which a part is missing is refused."""
+    if listed.text is None or listed.cut:
+        why = "is no text" if listed.text is None else "is too large"
+        raise errors.BadInput(f"{listed.path} {why}: a list of tasks was expected.", path=listed.path)
+    tasks = sprint.tasks_of(listed.text)
+    if not tasks:
+        raise errors.BadInput(f"There is no open task in {listed.path}.", path=listed.path)
+    return replace(command, tasks=(*command.tasks, *tasks), file="")
 
 
 def change(worker: Worker, command: AddTasks | SkipTask | Halt, sender: Sender) -> list[Draft]:
@@ -102,7 +123,8 @@ def give(worker: Worker, now: float) -> list[Draft]:
     if running.halting:
         return end(worker, HowSprintEnded.HALTED)
     if running.at >= running.total:
-        return end(worker, HowSprintEnded.DONE)
+        left = running.left_over
+        return end(worker, HowSprintEnded.LIMIT if left else HowSprintEnded.DONE, left)
     if limit := sprint.reached_limit(running, now, worker.spent.total):
         return end(worker, HowSprintEnded.LIMIT, limit)
     message = f"sprint:{running.id}:{running.at}.{running.round}"
@@ -112,6 +134,17 @@ def give(worker: Worker, now: float) -> list[Draft]:
         _draft(worker, facts.Queued(message=message, text=sprint.prompt(running), by=NODE)),
         Draft(worker=worker.name, turn=message, fact=facts.TurnStarted(message=message)),
     ]
+
+
+def run_out(worker: Worker, now: float) -> list[Draft]:
+    """The end of a sprint whose time is over in the midst of a turn, which is interrupted.
+
+    It ends at once: an agent that hangs may not even obey the interrupt."""
+    ends_at = turn_ends_at(worker)
+    if worker.sprint is None or ends_at is None or now < ends_at:
+        return []
+    limit = sprint.reached_limit(worker.sprint, now, worker.spent.total)
+    return [_draft(worker, facts.InterruptAsked(by=NODE)), *end(worker, HowSprintEnded.LIMIT, limit)]
 
 
 def after_turn(worker: Worker, ended: facts.TurnEnded | None, text: str, window: int = 0) -> list[Draft]:

@@ -93,11 +93,33 @@ class Sprints:
             while True:
                 self._changed = anyio.Event()
                 for worker in self._hub.present.workers.values():
-                    ready = sprint_moves.is_ready(worker) and self._hub.is_written(worker.name)
-                    if ready and worker.name not in self._moving:
+                    ready = sprint_moves.is_ready(worker) or self._is_overdue(worker)
+                    if ready and self._hub.is_written(worker.name) and worker.name not in self._moving:
                         self._moving.add(worker.name)
                         tasks.start_soon(self._move, worker, name=f"sprint {worker.name}")
-                await self._changed.wait()
+                await self._wait()
+
+    def _is_overdue(self, worker: Worker) -> bool:
+        ends_at = sprint_moves.turn_ends_at(worker)
+        return ends_at is not None and ends_at <= self._clock.now()
+
+    async def _wait(self) -> None:
+        """Until something changes, or until the time of a sprint is over of which a turn runs."""
+        now = self._clock.now()
+        ends = [sprint_moves.turn_ends_at(worker) for worker in self._hub.present.workers.values()]
+        due = min((one for one in ends if one is not None and one > now), default=None)
+        if due is None:
+            await self._changed.wait()
+            return
+        async with anyio.create_task_group() as tasks:
+
+            async def sleep() -> None:
+                await self._clock.sleep(due - now)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(sleep)
+            await self._changed.wait()
+            tasks.cancel_scope.cancel()
 
     async def _move(self, worker: Worker) -> None:
         try:
@@ -139,6 +161,8 @@ class Sprints:
                 await self._hub.record(worker.name, lambda now: sprint_moves.keep_approved(now, tree))
             case SprintPhase.PROMPT:
                 await self._hub.record(worker.name, lambda now: sprint_moves.give(now, self._clock.now()))
+            case SprintPhase.TURN if worker.turn is not None:
+                await self._hub.record(worker.name, lambda now: sprint_moves.run_out(now, self._clock.now()))
             case SprintPhase.TURN:
                 ended, text = await self._last_turn(worker.name, running.message)
                 window = window_of(worker, self._hub.present.workers.values())

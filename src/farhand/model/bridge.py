@@ -22,12 +22,18 @@ class BridgeLook(Word):
 
     # The messages in the inbox, each with whether the agent has read it.
     inbox: dict[str, bool] = {}
+    # Which of them our hooks have given to the agent: of those `busy` tells whether they are worked at.
+    given: frozenset[str] = frozenset()
     answers: tuple[BridgeAnswer, ...] = ()
+    # Whether something that was said has found no place in the outbox yet.
+    has_more: bool = False
     # Whether a turn runs, and where the agent sits: tmux's socket, its pane, the agent's process, as its hooks told.
     busy: bool = False
     tmux: str = ""
     pane: str = ""
     agent: int = 0
+    # What its CLI calls the event before a turn.
+    event: str = ""
 
 
 class BridgeFiles(Protocol):

@@ -146,6 +146,8 @@ class Sprint(Word, tag="sprint"):
     limits: SprintLimits = SprintLimits()
     # Who must approve of a task before it is done: backends or workers; the task is not done without.
     review: tuple[str, ...] = ()
+    # A list in the worker's folder whose open items are tasks, too.
+    file: str = ""
 
 
 class AddTasks(Word, tag="add_tasks"):

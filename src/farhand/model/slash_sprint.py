@@ -8,10 +8,10 @@ from farhand.model.sprint import SprintLimits, tasks_of
 from farhand.model.wishes import InfoRequest, Wish
 
 SPRINT_FLAGS = (
-    "[--review <reviewers>] [--verify <command or @worker>] [--no-commit] [--tasks <n>] [--rounds <n>] [--minutes <n>] "
-    "[--tokens <n>] [--dollars <n>] [--context <percent>]"
+    "[--file <list in its folder>] [--review <reviewers>] [--verify <command or @worker>] [--no-commit] [--tasks <n>] "
+    "[--rounds <n>] [--minutes <n>] [--tokens <n>] [--dollars <n>] [--context <percent>]"
 )
-_VALUED = frozenset(("review", "verify", "tasks", "rounds", "minutes", "tokens", "dollars", "context"))
+_VALUED = frozenset(("file", "review", "verify", "tasks", "rounds", "minutes", "tokens", "dollars", "context"))
 
 
 def read_sprint(argument: SlashArgument) -> Wish:
@@ -76,6 +76,7 @@ def _sprint(argument: SlashArgument, worker: str, head: str, below: str) -> Wish
         commits="no-commit" not in flags,
         limits=limits,
         review=review,
+        file=flags.get("file", ""),
     )
 
 

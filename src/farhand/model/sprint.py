@@ -98,6 +98,19 @@ class SprintState(Word):
         return min(len(self.tasks), most) if self.tasks else most
 
     @property
+    def left_over(self) -> str:
+        """What is left when all the tasks were done that it may do, in words; empty when nothing is."""
+        count = len(self.tasks) - self.total
+        if not self.tasks:
+            return f"its plan may have more than {self.total} task{'s' * (self.total != 1)}"
+        return "" if count <= 0 else "1 task is left" if count == 1 else f"{count} tasks are left"
+
+    @property
+    def ends_at(self) -> float | None:
+        """When its time is over; None when it may last."""
+        return self.began + self.limits.minutes * 60 if self.limits.minutes else None
+
+    @property
     def task(self) -> str:
         """The task that it is at."""
         return self.tasks[self.at] if self.at < len(self.tasks) else "the next task of the plan"
@@ -149,7 +162,7 @@ def used(sprint: SprintState, total: Usage) -> Usage:
 def reached_limit(sprint: SprintState, now: float, total: Usage) -> str:
     """Which limit the sprint has reached, in words; empty when none."""
     limits, usage = sprint.limits, used(sprint, total)
-    if limits.minutes and now - sprint.began >= limits.minutes * 60:
+    if sprint.ends_at is not None and now >= sprint.ends_at:
         return f"{limits.minutes:g} minutes are over"
     if limits.tokens and usage.input_tokens + usage.output_tokens >= limits.tokens:
         return f"{limits.tokens:,} tokens are used"

@@ -19,7 +19,7 @@ from tests.live.bridge_scenarios import (
 
 from farhand.bridge.hook.rules import STOP_SENTENCE
 from farhand.testing.gemini_env import GeminiEnv
-from farhand.testing.models.gemini import held, says
+from farhand.testing.models.gemini import USAGE, answers, chunk, held, says
 from farhand.testing.phone import MANAGER, with_phone
 from farhand.testing.telegram import FakeBot
 
@@ -124,8 +124,10 @@ async def test_the_phone_reaches_the_agent_at_the_desk_and_wakes_it(
     """AC-1 to AC-7, from Telegram: the node is on the files, and the agent was started by hand."""
     gate = Event()
     inbox = cli_env.project / ".gemini/wa_inbox.json"
-    talk = (says("I am here."), says("Startup complete. ", "3 tasks."), says("Told."), says("Well."), says("Tidied."))
-    cli_env.model.expect(*talk, says("did one"), held(gate, "did ", "two", before=1))
+    # Gemini CLI asks four times before it gives up.
+    silence = [answers(chunk(finish="STOP", usage=USAGE))] * 4
+    talk = (says("I am here."), says("Startup complete. ", "3 tasks."), says("Told."), *silence, says("Well."))
+    cli_env.model.expect(*talk, says("Tidied."), says("did one"), held(gate, "did ", "two", before=1))
     async with with_phone(cli_env, bot) as phone:
         await phone.manager.says(f"/hire ann --bridge {cli_env.project}")
         await phone.reads("ann sits at its own desk")
@@ -139,12 +141,19 @@ async def test_the_phone_reaches_the_agent_at_the_desk_and_wakes_it(
         assert answer.reply_to == said.message_id
         await phone.manager.says("and tell me more")
         await phone.hears("Told.")
+        await phone.manager.says("and nothing")
+        await phone.reads("It ended its turn without a word")
         log = (cli_env.folder / "node.log").read_text()
         assert "📥 Received: /startup" in log
         assert "📤 Sent: Startup complete. 3 tasks." in log
         half_written(inbox)
         await phone.reads("wa_inbox.json made no sense and was set aside")
+        # What somebody has half written at the desk is not sent.
+        await desk.writes("zz-half")
         await phone.manager.says("are you well")
+        await phone.reads("something is typed or asked at its desk")
+        assert not any("zz-half" in str(one.body) for one in cli_env.model.requests)
+        await desk.presses("C-u")
         await phone.hears("Well.")
         script.fills(120)
         await phone.manager.says("tidy up")

@@ -947,6 +947,7 @@ export interface Sprint {
   readonly commits?: boolean; // true
   readonly limits?: SprintLimits; // {}
   readonly review?: readonly string[]; // []
+  readonly file?: string; // ""
 }
 
 /** The worker does tasks one after the other by itself from now on. */

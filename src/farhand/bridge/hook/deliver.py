@@ -7,16 +7,59 @@ from __future__ import annotations
 
 import os
 
-from farhand.bridge.hook import rules
+from farhand.bridge.hook import quick_json, rules
 from farhand.bridge.hook.files import BridgeState, MessageFile, read_regular, write_private
 from farhand.bridge.hook.rules import MOST_MESSAGES, OUTBOX, SENT, Message
 
 WHOLE_TEXTS = "wa_texts"
+# How the files begin that keep what was said while somebody else held the lock.
+SPOOLED = "wa_said."
 
 
-def queue(folder: str, state: BridgeState, text: str, now: float, sender: str = rules.AGENT) -> None:
+def spool(folder: str, texts: list[str], now: float) -> None:
+    """Keeps what was said, without the lock, for whoever holds it next: a file each, in their order."""
+    for index, text in enumerate(texts):
+        name = os.path.join(folder, f"{SPOOLED}{int(now * 1000)}-{index}-{os.urandom(3).hex()}")
+        content = {"text": text, "at": now, "salt": os.urandom(2).hex()}
+        write_private(f"{name}.new", quick_json.dumps(content).encode())
+        os.rename(f"{name}.new", f"{name}.json")
+
+
+def collect(folder: str, state: BridgeState) -> bool:
+    """Adds what was spooled to what waits for the outbox, each once although a kill may come between; whether any was.
+
+    The turn in which it was said is over."""
+    found = sorted(name for name in os.listdir(folder) if name.startswith(SPOOLED) and name.endswith(".json"))
+    for name in found:
+        _take_in(folder, state, os.path.join(folder, name))
+    if found:
+        state.busy = False
+        state.write()
+    for name in found:
+        try:
+            os.unlink(os.path.join(folder, name))
+        except OSError:
+            pass
+    return bool(found)
+
+
+def _take_in(folder: str, state: BridgeState, path: str) -> None:
+    try:
+        content = quick_json.loads(read_regular(path)[0].decode())
+    except (OSError, ValueError):
+        return
+    if not isinstance(content, dict):
+        return
+    text, at, salt = content.get("text"), content.get("at"), content.get("salt")
+    if isinstance(text, str) and text and isinstance(at, float) and isinstance(salt, str):
+        queue(folder, state, text, at, salt=salt)
+
+
+def queue(folder: str, state: BridgeState, text: str, now: float, sender: str = rules.AGENT, salt: str = "") -> None:
     """Adds a message to what waits for the outbox: a summary, and the whole text in a file beside it if it is long."""
-    message = rules.new_message("resp", sender, rules.summary(text), now, os.urandom(2).hex(), SENT)
+    message = rules.new_message("resp", sender, rules.summary(text), now, salt or os.urandom(2).hex(), SENT)
+    if any(one["id"] == message["id"] for one in (*state.queued, *state.pending)):
+        return
     if message["text"] != text.strip():
         name = f"{message['id']}.txt"
         try:

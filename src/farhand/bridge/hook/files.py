@@ -31,6 +31,8 @@ LARGEST_BYTES = 32 * 1024 * 1024
 UNSETTLED = b"?"
 # How a file beside ends; and one with messages that found no place.
 BESIDE, OVERFLOW = ".tmp", ".later.tmp"
+# How often a hook asks for the lock, and how long it waits in between: 300 ms in all.
+HOOK_TRIES, TRY_SECONDS = 30, 0.01
 _TRIES = 50
 
 TYPE_CHECKING = False
@@ -40,11 +42,19 @@ if TYPE_CHECKING:
     Change = Callable[[list[Message]], list[Message]]
 
 
-class FolderLock:
-    """One writer at a time in this folder, hooks and nodes alike; a killed one leaves no lock behind."""
+class FolderHeld(OSError):
+    """Somebody holds the lock of the folder for longer than one can wait."""
 
-    def __init__(self, folder: str) -> None:
+
+class FolderLock:
+    """One writer at a time in this folder, hooks and nodes alike; a killed one leaves no lock behind.
+
+    With `tries` it is asked for so often, 10 ms apart, and then raises FolderHeld: an agent waits for its hooks, and a
+    node that is stopped with the lock in its hands would hold it up."""
+
+    def __init__(self, folder: str, tries: int = 0) -> None:
         self._folder = folder
+        self._tries = tries
         self._descriptor = -1
 
     def __enter__(self) -> None:
@@ -52,10 +62,22 @@ class FolderLock:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self._descriptor = os.open(os.path.join(self._folder, LOCK), flags, PRIVATE)
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            self._lock()
         except BaseException:
             os.close(self._descriptor)
             raise
+
+    def _lock(self) -> None:
+        if not self._tries:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            return
+        for _ in range(self._tries):
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                time.sleep(TRY_SECONDS)
+        raise FolderHeld(errno.EAGAIN, "another program holds its lock", self._folder)
 
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
@@ -310,6 +332,8 @@ class BridgeState:
         self.attached = stored.get("attached") is True
         self.busy = stored.get("busy") is True
         self.tmux, self.pane = str(stored.get("tmux") or ""), str(stored.get("pane") or "")
+        # The event before a turn, as the CLI calls it: it tells one CLI from another.
+        self.event = str(stored.get("event") or "")
         agent = stored.get("agent")
         self.agent = agent if isinstance(agent, int) else 0
 
@@ -320,12 +344,12 @@ class BridgeState:
             return {}
         return content if isinstance(content, dict) else {}
 
-    def note(self, *, busy: bool) -> bool:
+    def note(self, *, busy: bool, event: str = "") -> bool:
         """Notes for a node that a turn begins or is over, and where; whether that is news."""
-        before = (self.busy, self.tmux, self.pane, self.agent)
+        before = (self.busy, self.tmux, self.pane, self.agent, self.event)
         self.busy, self.tmux, self.pane = busy, os.environ.get("TMUX", ""), os.environ.get("TMUX_PANE", "")
-        self.agent = _parent_of(os.getppid())
-        return self.attached and before != (self.busy, self.tmux, self.pane, self.agent)
+        self.agent, self.event = _parent_of(os.getppid()), event or self.event
+        return self.attached and before != (self.busy, self.tmux, self.pane, self.agent, self.event)
 
     def write(self) -> None:
         """Keeps it, whole or not at all."""
@@ -340,6 +364,7 @@ class BridgeState:
             "tmux": self.tmux,
             "pane": self.pane,
             "agent": self.agent,
+            "event": self.event,
         }
         fresh = f"{self._path}.{os.getpid()}-{os.urandom(3).hex()}.new"
         write_private(fresh, (quick_json.dumps(content, ascii_only=False) + "\n").encode("utf-8", "replace"))

@@ -16,8 +16,8 @@ import sys
 import time
 
 from farhand.bridge.hook import quick_json, rules
-from farhand.bridge.hook.deliver import flush, queue, tell_set_aside
-from farhand.bridge.hook.files import BridgeState, FolderLock, MessageFile, is_own_folder
+from farhand.bridge.hook.deliver import collect, flush, queue, spool, tell_set_aside
+from farhand.bridge.hook.files import HOOK_TRIES, BridgeState, FolderHeld, FolderLock, MessageFile, is_own_folder
 from farhand.bridge.hook.rules import INBOX, READ, Message
 
 TYPE_CHECKING = False
@@ -28,6 +28,7 @@ LONGEST_PAYLOAD = 32 * 1024 * 1024
 TRANSCRIPT_BYTES = 1024 * 1024
 # What a CLI says of a turn that was cancelled.
 SILENCE = "[no response text]"
+HELD = "⚠ The sprint waits: its files are held by another program. It goes on after the agent's next turn."
 
 
 class BridgeOutput:
@@ -64,10 +65,11 @@ def before(output: BridgeOutput, event: str, folder: str) -> None:
     """Gives the agent what is unread; only what was given is marked."""
     if not is_own_folder(folder):
         return
-    with FolderLock(folder):
+    with FolderLock(folder, HOOK_TRIES):
         state, inbox = BridgeState(folder), MessageFile(folder, INBOX, READ)
+        collect(folder, state)
         found = rules.waiting(inbox.messages(), READ, state.seen)
-        if state.note(busy=True) and not found:
+        if state.note(busy=True, event=event) and not found:
             state.write()
         if found:
             text = take(found, state)
@@ -118,26 +120,36 @@ def after(output: BridgeOutput, said: str, folder: str, decision: str, *, tells:
     """Brings what was said to the outbox; in a sprint the next task follows, unless a person said STOP."""
     if not is_own_folder(folder):
         return
+    try:
+        with FolderLock(folder, HOOK_TRIES):
+            _after(output, said, folder, decision, tells=tells)
+    except FolderHeld:
+        held = [HELD] if BridgeState(folder).sprint is not None else []
+        spool(folder, [said, *held], time.time())
+
+
+def _after(output: BridgeOutput, said: str, folder: str, decision: str, *, tells: bool) -> None:
     now = time.time()
-    with FolderLock(folder):
-        state, inbox = BridgeState(folder), MessageFile(folder, INBOX, READ)
-        if not said:
-            if state.note(busy=False):
-                state.write()
-            return
-        sprint = _running(state)
-        found = rules.waiting(inbox.messages(), READ, state.seen) if sprint else []
+    state, inbox = BridgeState(folder), MessageFile(folder, INBOX, READ)
+    collect(folder, state)
+    sprint = _running(state)
+    if not said and sprint is None and not state.queued:
+        if state.note(busy=False):
+            state.write()
+        return
+    found = rules.waiting(inbox.messages(), READ, state.seen) if sprint else []
+    if said:
         queue(folder, state, said, now)
-        prompt = ""
-        given: list[Message] = []
-        if sprint is not None:
-            prompt, given = _next(sprint, said, found, state, folder, tells=tells)
-        state.note(busy=bool(prompt))
-        flush(folder, state, now)
-        if prompt:
-            output.print({"decision": decision, "reason": prompt})
-        if given or inbox.set_aside:
-            confirm(folder, state, inbox, given)
+    prompt = ""
+    given: list[Message] = []
+    if sprint is not None:
+        prompt, given = _next(sprint, said, found, state, folder, tells=tells)
+    state.note(busy=bool(prompt))
+    flush(folder, state, now)
+    if prompt:
+        output.print({"decision": decision, "reason": prompt})
+    if given or inbox.set_aside:
+        confirm(folder, state, inbox, given)
 
 
 def _running(state: BridgeState) -> Rounds | None:

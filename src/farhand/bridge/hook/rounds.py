@@ -81,8 +81,14 @@ def after_turn(rounds: Rounds, said: str, *, stopped: bool) -> Decided:
     count = f"{done}/{rounds.total}"
     if stopped:
         return Decided(None, "", f"⛔ Sprint stopped at {count}.")
-    if said and said == rounds.said:
+    if not said:
+        return Decided(None, "", f"⚠ Sprint halted at {count}: the turn ended without a word.")
+    if said == rounds.said:
         return Decided(None, "", f"⚠ Sprint halted at {count}: the agent says the same again.")
+    left = len(rounds.tasks) - done
+    if left > 0 and done >= rounds.total:
+        told = "1 task is left" if left == 1 else f"{left} tasks are left"
+        return Decided(None, "", f"🏁 Sprint ended at its limit: {count}. {told}.")
     if done >= rounds.total or (not rounds.tasks and DONE in said):
         return Decided(None, "", f"🏁 Sprint done: {count}.")
     following = rounds._replace(done=done, said=said)

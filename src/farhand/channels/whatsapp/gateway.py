@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from mimetypes import guess_type
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -149,7 +150,7 @@ class WhatsAppGateway:
         name = outgoing.file.name or Path(outgoing.file.path).name
         kind = picture_type(content)
         as_picture = outgoing.picture and kind in PICTURE_TYPES and len(content) <= LARGEST_PICTURE
-        media_type = kind if as_picture else outgoing.file.media_type or document_type(name)
+        media_type = kind if as_picture else outgoing.file.media_type or document_type(name, content)
 
         async def post(answered: str) -> str:
             caption, quoted = outgoing.caption or None, answered or None
@@ -278,15 +279,22 @@ def picture_type(content: bytes) -> str:
     return "image/png" if content.startswith(b"\x89PNG\r\n\x1a\n") else ""
 
 
-def document_type(name: str) -> str:
-    """What a document is sent as: WhatsApp shows text and PDF, and hands on everything else."""
+def document_type(name: str, content: bytes) -> str:
+    """What a document is sent as: WhatsApp shows text and PDF, and hands on everything else.
+
+    What is text is told by its bytes, for tables of endings take source code for other things."""
     ending = Path(name).suffix.lower()
-    known = {".pdf": "application/pdf", ".json": "application/json", ".csv": "text/csv", ".html": "text/html"}
-    pictures = {
-        ".png": "image/png",
-        ".jpg": "image/jpeg",
-        ".jpeg": "image/jpeg",
-        ".gif": "image/gif",
-        ".webp": "image/webp",
-    }
-    return known.get(ending) or pictures.get(ending) or "text/plain"
+    if content.startswith(b"%PDF-"):
+        return "application/pdf"
+    if _is_text(content):
+        shown = {".json": "application/json", ".csv": "text/csv", ".html": "text/html"}
+        return shown.get(ending, "text/plain")
+    guessed, packed = ("image/webp", None) if ending == ".webp" else guess_type(f"file{ending}")
+    return "application/octet-stream" if packed or not guessed or guessed.startswith("text/") else guessed
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        return "\0" not in content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False

@@ -11,9 +11,11 @@ import anyio.to_thread
 
 from farhand.disk.watch import FolderWatcher
 from farhand.drivers.bridge.link import BridgeLink
+from farhand.drivers.bridge.pane import PaneWaker
 from farhand.drivers.bridge.state import BridgeCursor
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.cursor import read_cursor
+from farhand.drivers.wires.hooks.bridge import BridgeHooks
 from farhand.model import bridge
 from farhand.model.bridge import OpensBridges
 from farhand.model.compat import FILE_BRIDGE_FOLDER
@@ -27,8 +29,9 @@ class BridgeDriver:
     backend = bridge.BACKEND
     wire = "headless"
 
-    def __init__(self, opens: OpensBridges) -> None:
+    def __init__(self, opens: OpensBridges, hooks: tuple[BridgeHooks, ...] = ()) -> None:
         self._opens = opens
+        self._hooks = hooks
 
     @property
     def can(self) -> Can:
@@ -45,7 +48,9 @@ class BridgeDriver:
         real = Path(await anyio.to_thread.run_sync(os.path.realpath, project))
         async with FolderWatcher().opened() as watcher:
             with watcher.watched(folder) as changed:
-                yield BridgeLink(files, worker, read_cursor(cursor, BridgeCursor), changed, real)
+                yield BridgeLink(
+                    files, worker, read_cursor(cursor, BridgeCursor), changed, PaneWaker(real, self._hooks)
+                )
 
     async def end(self, worker: Worker) -> None:
         """The agent goes on at its desk; its files stay."""
@@ -53,4 +58,4 @@ class BridgeDriver:
 
 def build(context: DriverContext) -> list[Driver]:
     """The bridge, where the node can open one."""
-    return [BridgeDriver(context.bridges)] if context.bridges is not None else []
+    return [BridgeDriver(context.bridges, context.bridge_hooks)] if context.bridges is not None else []

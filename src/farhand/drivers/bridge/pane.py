@@ -1,4 +1,6 @@
-"""Wakes an idle agent in its tmux pane: one line typed there begins a turn, with which its hook reads the inbox."""
+"""Wakes an idle agent in its tmux pane: one line typed there begins a turn, with which its hook reads the inbox.
+
+Only an empty input box is typed into: a prompt that somebody has half written is not sent, nor a choice made."""
 
 from __future__ import annotations
 
@@ -6,11 +8,13 @@ import os
 import re
 import stat
 import subprocess
+from enum import Enum
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
+from farhand.drivers.wires.hooks.bridge import BridgeHooks, box_on
 from farhand.model.bridge import BridgeLook
 from farhand.model.logger import get_logger
 
@@ -23,19 +27,49 @@ _PANE = re.compile(r"%[0-9]{1,9}")
 QUESTION = "#{pane_dead} #{pane_in_mode} #{pane_tty}"
 
 
-async def wake_pane(look: BridgeLook, project: Path) -> bool:
-    """Types the line into that pane; False unless the agent itself sits there, in that project."""
-    socket = look.tmux.partition(",")[0]
-    if not _PANE.fullmatch(look.pane) or not is_own_socket(socket):
-        return False
-    server = ("tmux", "-S", socket)
-    told = await _run(*server, "display-message", "-p", "-t", look.pane, QUESTION)
-    if told is None or not await anyio.to_thread.run_sync(sits_there, told, look.agent, project):
-        return False
-    if await _run(*server, "send-keys", "-t", look.pane, "-l", LINE) is None:
-        return False
-    await anyio.sleep(PAUSE_SECONDS)
-    return await _run(*server, "send-keys", "-t", look.pane, "Enter") is not None
+class Waking(Enum):
+    """What became of the attempt to wake an agent."""
+
+    WOKEN = "woken"
+    # Something is typed there, or a dialog is open.
+    OCCUPIED = "occupied"
+    NOT_THERE = "not there"
+
+
+class PaneWaker:
+    """Wakes the agent of one project; it types into an empty input box alone."""
+
+    def __init__(self, project: Path, hooks: tuple[BridgeHooks, ...]) -> None:
+        self.project = project
+        self._hooks = hooks
+
+    async def wake(self, look: BridgeLook) -> Waking:
+        """Types the line into that pane, if the agent itself sits there, in that project, and nobody has typed."""
+        socket = look.tmux.partition(",")[0]
+        if not _PANE.fullmatch(look.pane) or not is_own_socket(socket):
+            return Waking.NOT_THERE
+        server = ("tmux", "-S", socket)
+        told = await _run(*server, "display-message", "-p", "-t", look.pane, QUESTION)
+        if told is None or not await anyio.to_thread.run_sync(sits_there, told, look.agent, self.project):
+            return Waking.NOT_THERE
+        box = await self._box(server, look)
+        # The line itself stands there when a node was killed before the Enter.
+        if box not in ("", LINE):
+            return Waking.OCCUPIED
+        if not box and await _run(*server, "send-keys", "-t", look.pane, "-l", LINE) is None:
+            return Waking.NOT_THERE
+        with anyio.move_on_after(SECONDS):
+            # Somebody may have typed at the same moment: that is not sent with it.
+            while await self._box(server, look) != LINE:  # noqa: ASYNC110 - a screen rings no bell
+                await anyio.sleep(PAUSE_SECONDS)
+            await anyio.sleep(PAUSE_SECONDS)
+            if await _run(*server, "send-keys", "-t", look.pane, "Enter") is not None:
+                return Waking.WOKEN
+        return Waking.OCCUPIED
+
+    async def _box(self, server: tuple[str, ...], look: BridgeLook) -> str | None:
+        screen = await _run(*server, "capture-pane", "-p", "-e", "-t", look.pane)
+        return None if screen is None else box_on(screen, look.event, self._hooks)
 
 
 def sits_there(told: str, agent: int, project: Path) -> bool:

@@ -7,10 +7,12 @@ MOST_KEYS = 200
 
 
 class BridgeCursor(Word):
-    """Which answers were told, and which message the agent is known to have read."""
+    """Which answers were told, which message the agent is known to have read, and which process that was."""
 
     told: tuple[str, ...] = ()
     seen: str = ""
+    # Its number and when it was started; empty where nobody can tell.
+    reader: str = ""
 
     @property
     def newest(self) -> tuple[str, ...]:

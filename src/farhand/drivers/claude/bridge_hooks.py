@@ -1,5 +1,6 @@
 """The file bridge's hooks as Claude Code wants them, in the project's settings that are not shared."""
 
+from farhand.drivers.claude.tmux.screen import read_prompt
 from farhand.drivers.wires.hooks.bridge import BridgeHooks
 
 HOOKS = BridgeHooks(
@@ -8,5 +9,6 @@ HOOKS = BridgeHooks(
     after="Stop",
     timeout=5,
     decision="block",
+    read_box=read_prompt,
     advice="Claude Code runs them from its next start on.",
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from farhand.drivers.wires.folders.check import FolderCheck, FolderGate
 from farhand.drivers.wires.folders.reads import reads_of, reads_of_every_driver
+from farhand.drivers.wires.hooks.bridge import BridgeHooks
 from farhand.drivers.wires.tmux.host import TmuxHost
 from farhand.model.bridge import OpensBridges
 from farhand.model.holder_ports import Holders
@@ -39,6 +40,8 @@ class DriverContext:
     trust_folder: Path | None = None
     # Opens the two files of a bridged project.
     bridges: OpensBridges | None = None
+    # The CLIs that can be bridged.
+    bridge_hooks: tuple[BridgeHooks, ...] = ()
 
     def folder_gate(self, manifest: Mapping[str, object] | None = None) -> FolderGate:
         """What asks before an agent with that manifest is started in a folder that configures it; without a manifest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from farhand.drivers.wires.tmux.screen import begins, bright, pieces, plain
 
@@ -24,6 +25,13 @@ def read_box(screen: str) -> str | None:
                 return None
             return _typed(lines[number:end])
     return None
+
+
+def read_prompt(screen: str) -> str | None:
+    """What stands in the input box while it takes a prompt; None when it takes shell commands, or is not there."""
+    lines = plain(screen).splitlines()
+    shell = any(line.startswith("!") and _RULE.match(above) for above, line in pairwise(lines))
+    return None if shell else read_box(screen)
 
 
 def _typed(lines: list[str]) -> str:

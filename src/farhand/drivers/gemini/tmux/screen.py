@@ -74,6 +74,13 @@ def read_box(screen: str) -> str | None:
     return "" if text in HINTS else text
 
 
+def read_prompt(screen: str) -> str | None:
+    """What stands in the input box while it takes a prompt; None when it takes shell commands, or is not there."""
+    lines = plain(screen).splitlines()
+    rule = next((number for number in range(len(lines) - 1, -1, -1) if _RULE.match(lines[number])), 0)
+    return None if any(line.startswith(" !") for line in lines[rule:]) else read_box(screen)
+
+
 def holds(box: str, text: str) -> bool:
     """Whether the box begins with this text, or with the token of a long one."""
     return begins(box, text) or bool(_TOKEN.match(box))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,8 @@ class BridgeHooks:
     # In the CLI's own unit.
     timeout: int
     decision: str
+    # What stands in the input box on a screen of the CLI; None where a prompt cannot be typed now.
+    read_box: Callable[[str], str | None]
     # The transcript's records in which the agent speaks, where the payload does not say it rightly.
     records: str = "-"
     # Whether the hook before a turn also runs for a turn that the hook after one has asked for.
@@ -45,3 +48,12 @@ class BridgeHooks:
     def _group(self, command: str) -> JsonObject:
         hook: JsonObject = {"type": "command", "command": command, "timeout": self.timeout}
         return {**({"matcher": self.matcher} if self.matcher else {}), "hooks": [hook]}
+
+
+def box_on(screen: str, event: str, hooks: Iterable[BridgeHooks]) -> str | None:
+    """What stands in the input box of the CLI that calls the event before a turn so; None when none can be read.
+
+    Where CLIs share that word, or none was told, what any of them would take for typed text counts."""
+    found = (one.read_box(screen) for one in hooks if event in ("", one.before))
+    boxes = [box for box in found if box is not None]
+    return "".join(boxes) if boxes else None
