@@ -122,6 +122,8 @@ async def test_who_may_call_what(house: House, client: httpx2.AsyncClient) -> No
         "its cookie on a foreign page": ({**cookie, "Origin": "https://evil.example"}, False, False),
         "its cookie on another port": ({**cookie, "Origin": "http://127.0.0.1:1"}, False, False),
         "its cookie from another site": ({**cookie, "Sec-Fetch-Site": "cross-site"}, False, False),
+        "its cookie through a tunnel": ({**cookie, "X-Forwarded-For": "203.0.113.9"}, False, False),
+        "its cookie under another name": ({**cookie, "Host": "team.example"}, False, False),
         "a device behind a tunnel": (
             {bearer: f"Bearer {whole}", "X-Forwarded-For": "203.0.113.9", "Host": "team.example"},
             True,
