@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import subprocess
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
+from farhand.drivers.bridge.tmux_server import own_server
 from farhand.model.bridge import BridgeLook
 from farhand.model.logger import get_logger
 
@@ -25,8 +25,10 @@ QUESTION = "#{pane_dead} #{pane_in_mode} #{pane_tty}"
 
 async def wake_pane(look: BridgeLook, project: Path) -> bool:
     """Types the line into that pane; False unless the agent itself sits there, in that project."""
-    socket = look.tmux.partition(",")[0]
-    if not _PANE.fullmatch(look.pane) or not is_own_socket(socket):
+    if not _PANE.fullmatch(look.pane):
+        return False
+    socket = await anyio.to_thread.run_sync(own_server, look.agent, project)
+    if not socket:
         return False
     server = ("tmux", "-S", socket)
     told = await _run(*server, "display-message", "-p", "-t", look.pane, QUESTION)
@@ -51,15 +53,6 @@ def sits_there(told: str, agent: int, project: Path) -> bool:
         return is_own and is_in_project and int(fields[4]) == Path(terminal).stat().st_rdev
     except (OSError, ValueError, IndexError):
         return False
-
-
-def is_own_socket(path: str) -> bool:
-    """Whether it is a socket of this very user's."""
-    try:
-        about = os.lstat(path)
-    except (OSError, ValueError):
-        return False
-    return stat.S_ISSOCK(about.st_mode) and about.st_uid == os.getuid()
 
 
 async def _run(*words: str) -> str | None:
