@@ -52,6 +52,7 @@ from farhand.routes import ApiParts, api_routes, listener_routes, reserved_names
 from farhand.sandbox.environment import child_environment
 from farhand.server import http
 from farhand.server.callers import Callers
+from farhand.server.connections import ConnectionLimits
 from farhand.server.door import Door
 from farhand.server.sockets import listen
 from farhand.server.stream import LiveNode
@@ -155,16 +156,18 @@ async def _running(
     api = api_routes(built, drivers, callers, clock, parts)
     built.routes = [*listener_routes(built, drivers, key, callers), *api]
     app = http.application(built.routes)
-    sockets = worker_sockets(built, drivers, key)
+    limits = ConnectionLimits()
+    sockets = worker_sockets(built, drivers, key, limits)
     async with anyio.create_task_group() as tasks:
-        await open_drivers(tasks, drivers.values(), settings.hooks)
+        await open_drivers(tasks, drivers.values(), settings.hooks, limits)
         if sockets is not None:
             hub.listen(sockets.hear)
             await tasks.start(sockets.run, lambda: hub.present.workers, name="worker sockets")
         await tasks.start(
             Door(hub, settings.door, built.status, reserved_names(built), devices, attention).serve, name="door"
         )
-        await tasks.start(http.serve, app, listener, listen(settings.http_socket), name="http")
+        serve = partial(http.serve, limits=limits)
+        await tasks.start(serve, app, listener, listen(settings.http_socket), name="http")
         if shown:
             hub.listen(previews.hear)
             tasks.start_soon(previews.run, name="previews")
@@ -294,13 +297,16 @@ def _finder(hub: LocalHub) -> Callable[[str], Worker | None]:
     return find
 
 
-async def open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path) -> None:
+async def open_drivers(
+    tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path, limits: ConnectionLimits | None = None
+) -> None:
     """Starts what drivers keep running for all their workers, and serves their hooks on that socket."""
     everyone = list(dict.fromkeys(drivers))
     hosts = tmux_hosts(everyone)
     if hosts:
         routes = [route for host in hosts for route in host.routes()]
-        await tasks.start(http.serve, http.application(routes), listen(socket), name="hooks")
+        serve = partial(http.serve, limits=limits)
+        await tasks.start(serve, http.application(routes), listen(socket), name="hooks")
     for host in hosts:
         await tasks.start(host.run, name="tmux host")
     for driver in everyone:

@@ -89,6 +89,7 @@ def sandboxes_of(settings: Settings) -> "LocalSandboxes":
     from farhand.sandbox.environment import child_environment
     from farhand.sandbox.plan import SandboxPlaces
     from farhand.sandbox.sandboxes import LocalSandboxes, PrivateFolder
+    from farhand.sandbox.tmux_sockets import tmux_folders
 
     own = settings.environment
     places = SandboxPlaces(
@@ -100,6 +101,7 @@ def sandboxes_of(settings: Settings) -> "LocalSandboxes":
         home=os.path.realpath(own.get("HOME") or Path.home()),
         tmux_prefix=settings.tmux_prefix,
         bridge_url=settings.given_bridge_url,
+        tmux=tmux_folders(settings.tmux_socket, own),
     )
     client = {name: value for name, value in own.items() if name in CLIENT_VARIABLES}
     private = {

@@ -30,6 +30,7 @@ from farhand.sandbox.protocol_log import ProtocolLogs
 from farhand.server import http
 from farhand.server.attention_routes import attention_routes
 from farhand.server.callers import Callers
+from farhand.server.connections import ConnectionLimits
 from farhand.server.devices import device_routes
 from farhand.server.local import RouteGuard, closed
 from farhand.server.pane_routes import pane_routes
@@ -114,7 +115,9 @@ def api_routes(
     ]
 
 
-def worker_sockets(node: Node, drivers: Mapping[str, Driver], key: str) -> WorkerSockets | None:
+def worker_sockets(
+    node: Node, drivers: Mapping[str, Driver], key: str, limits: ConnectionLimits
+) -> WorkerSockets | None:
     """The sockets of those workers that are in sandboxes, with hooks and the routes of workers behind them."""
     hosts = tmux_hosts(drivers.values())
     sandboxes = next((host.sandboxes for host in hosts if isinstance(host, HasSandboxes)), None)
@@ -132,7 +135,7 @@ def worker_sockets(node: Node, drivers: Mapping[str, Driver], key: str) -> Worke
     local = local_routes(node.channels)
     guard = RouteGuard(key, partial(_worker_of, node, key), keyless_tcp=False)
     routes = [*(route for host in hosts for route in host.routes()), *closed(local, guard)]
-    return WorkerSockets(http.application(routes), place, partial(worker_key, key), known.clear)
+    return WorkerSockets(http.application(routes), place, partial(worker_key, key), known.clear, limits)
 
 
 def routes_of_workers(

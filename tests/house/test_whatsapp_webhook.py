@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import anyio
+import anyio.abc
 import httpx2
 import pytest
 from tests.house.whatsapp_house import BSUID, NUMBER, WhatsAppHouse, whatsapp_house
 
+from farhand.channels.whatsapp.receive import LARGE_POSTS_HELD, LARGEST_POST
 from farhand.channels.whatsapp.settings import WhatsAppIdentity
 from farhand.model.facts import Queued
 from farhand.testing.house import SAFETY_SECONDS
 from farhand.testing.scripted import ScriptedDriver
+from farhand.testing.sdk_env import until
 from farhand.testing.whatsapp import FakeWhatsApp
 from farhand.testing.whatsapp.posts import message_post, signature
 from farhand.testing.whatsapp.words import PhoneMessage
 
 pytestmark = pytest.mark.anyio
+# It has the form of Meta's, and is nobody's.
+FORGED = f"sha256={'0' * 64}"
 
 
 def said_post(house: WhatsAppHouse, text: str, identity: str = "wamid.A==") -> bytes:
@@ -55,14 +61,66 @@ async def test_a_bad_signature_is_a_403_and_does_nothing(tmp_path: Path, whatsap
         assert await queued(house) == ["obey me"]
 
 
-async def test_without_a_signature_nothing_is_read(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+@pytest.mark.parametrize(
+    "given", ["", "X-Hub-Signature-256: x\r\n", "X-Hub-Signature-256: sha256=00\r\n", "X-Hub-Signature-256: sha1=0\r\n"]
+)
+async def test_without_a_signature_nothing_is_read(tmp_path: Path, whatsapp: FakeWhatsApp, given: str) -> None:
     async with whatsapp_house(tmp_path, whatsapp):
-        url = httpx2.URL(whatsapp.world.callback)
-        head = f"POST {url.path} HTTP/1.1\r\nHost: {url.host}:{url.port}\r\nContent-Length: 4000000\r\n\r\n"
-        async with await anyio.connect_tcp(url.host, url.port or 80) as link:
-            await link.send(head.encode())
-            with anyio.fail_after(SAFETY_SECONDS):
-                assert (await link.receive()).startswith(b"HTTP/1.1 403 ")
+        assert (await answer_to_head(whatsapp, f"Content-Length: 4000000\r\n{given}")).startswith(b"HTTP/1.1 403 ")
+
+
+async def test_what_says_that_it_is_too_large_is_not_read(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    async with whatsapp_house(tmp_path, whatsapp):
+        head = f"Content-Length: {LARGEST_POST + 1}\r\nX-Hub-Signature-256: {FORGED}\r\n"
+        assert (await answer_to_head(whatsapp, head)).startswith(b"HTTP/1.1 413 ")
+
+
+async def test_strangers_large_posts_take_little_and_keep_no_message_out(
+    tmp_path: Path, whatsapp: FakeWhatsApp
+) -> None:
+    async with whatsapp_house(tmp_path, whatsapp) as house, AsyncExitStack() as stack:
+        await house.house.hire()
+        size, held = LARGEST_POST - 1, LARGE_POSTS_HELD // LARGEST_POST
+        links = [await stack.enter_async_context(await connected(whatsapp)) for _ in range(held + 1)]
+        for link in links:
+            # All of it but the last byte.
+            await link.send(head_of(whatsapp, f"Content-Length: {size + 1}\r\nX-Hub-Signature-256: {FORGED}\r\n"))
+        told: list[bytes] = []
+
+        async def send(link: anyio.abc.SocketStream) -> None:
+            with suppress(anyio.BrokenResourceError):
+                await link.send(b"x" * size)
+            told.append(await link.receive())
+
+        async with anyio.create_task_group() as tasks:
+            for link in links:
+                tasks.start_soon(send, link)
+            await until(lambda: len(told) == 1)
+            assert told[0].startswith(b"HTTP/1.1 503 ")
+            async with httpx2.AsyncClient() as client:
+                body = said_post(house, "hear me")
+                headers = {"X-Hub-Signature-256": signature(whatsapp.world, body)}
+                assert (await client.post(whatsapp.world.callback, content=body, headers=headers)).status_code == 200
+            tasks.cancel_scope.cancel()
+        assert await queued(house) == ["hear me"]
+
+
+def head_of(whatsapp: FakeWhatsApp, headers: str) -> bytes:
+    url = httpx2.URL(whatsapp.world.callback)
+    return f"POST {url.path} HTTP/1.1\r\nHost: {url.host}:{url.port}\r\n{headers}\r\n".encode()
+
+
+async def connected(whatsapp: FakeWhatsApp) -> anyio.abc.SocketStream:
+    url = httpx2.URL(whatsapp.world.callback)
+    return await anyio.connect_tcp(url.host, url.port or 80)
+
+
+async def answer_to_head(whatsapp: FakeWhatsApp, headers: str) -> bytes:
+    """What is answered before anything of the body was sent."""
+    async with await connected(whatsapp) as link:
+        await link.send(head_of(whatsapp, headers))
+        with anyio.fail_after(SAFETY_SECONDS):
+            return await link.receive()
 
 
 async def test_the_webhook_is_verified_by_its_token_alone(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:

@@ -1,9 +1,11 @@
 """What a node keeps is its owner's alone: its files under any umask, its memory and environment while it runs."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -81,3 +83,31 @@ async def test_everything_in_a_nodes_folder_is_its_owners_alone(tmp_path: Path, 
         assert await node.wait() == 0
     assert open_to_others == []
     assert len(found) > 5
+
+
+# Root without its capabilities is a user like others.
+AS_A_USER = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+
+
+async def environment_read(process: int) -> tuple[int, bytes]:
+    """What a program of the same user reads of that process's environment."""
+    looked = await anyio.run_process([*AS_A_USER, "cat", f"/proc/{process}/environ"], check=False)
+    return looked.returncode, looked.stdout
+
+
+@pytest.mark.skipif(AS_A_USER != [] and shutil.which("setpriv") is None, reason="setpriv is not there")
+async def test_a_running_nodes_environment_is_closed_to_its_own_user(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "FARHAND_TEMPORARY": str(tmp_path / "temporary")}
+    folder = tmp_path / ".claude" / "telegram" / "nodes" / "modes"
+    start = partial(anyio.open_process, env=environ, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=None, stderr=None)
+    async with await start([*AS_A_USER, "sleep", "infinity"]) as other:
+        await until(lambda: Path(f"/proc/{other.pid}/comm").read_text() == "sleep\n")
+        code, read = await environment_read(other.pid)
+        other.kill()
+    assert (code, f"HOME={tmp_path}".encode() in read) == (0, True)
+    async with await start([*AS_A_USER, *NODE, "--no-telegram"]) as node:
+        await until(lambda: (folder / "http.sock").exists() or node.returncode is not None)
+        looked = await environment_read(node.pid)
+        node.terminate()
+        assert await node.wait() == 0
+    assert looked == (1, b"")

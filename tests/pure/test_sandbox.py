@@ -231,7 +231,14 @@ def test_what_lies_above_a_hidden_folder_stays_where_it_is() -> None:
         "/home/mo/code → /workspace/code",
         "/home/mo/code/team → /home/mo/code/team",
         "/home/mo/code/team → /workspace/code/team",
+        "/home/mo/code/team/shop → /workspace/code/team/shop",
     ]
+    # So does the source of another mount, wherever it is mounted.
+    mounts = plan.shared_mounts(PLACES, "/srv/shop", (Mount(source="/home/mo/a/b", target="/b"),), home=True)
+    pinned = plan.pinned_mounts([], "/srv/shop", mounts)
+    assert {mount.target for mount in pinned} == {
+        f"{top}/{one}" for top in ("/workspace", "/home/mo") for one in ("a", "a/b")
+    }
     # A reviewer's folder lies in the node's own, which stays hidden.
     copy = f"{PLACES.folder}/reviews/1/files"
     inside = plan.pinned_mounts([PLACES.nodes], copy, plan.shared_mounts(PLACES, copy, (), home=True))

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -119,7 +119,7 @@ def escapes(
     )
     found: list[str] = []
     current, seen = -1, 0
-    for call in log.read_text(errors="replace").splitlines():
+    for call in whole_calls(log.read_text(errors="replace").splitlines()):
         if mark := MARK.search(call):
             current, seen = int(mark[1]), seen + 1
         elif current >= 0 and (why := _complaint(world, call, runs[current][1])):
@@ -128,14 +128,48 @@ def escapes(
     return found
 
 
+UNFINISHED = re.compile(r"(?P<process>\d+) +(?P<begin>.*) <unfinished \.\.\.>$")
+RESUMED = re.compile(r"(?P<process>\d+) +<\.\.\. \w+ resumed>(?P<rest>.*)$")
+
+
+def whole_calls(lines: Iterable[str]) -> Iterator[str]:
+    """Each call on one line, when it is over: strace writes one that another process's came between in two parts."""
+    begun: dict[str, str] = {}
+    for line in lines:
+        if found := UNFINISHED.match(line):
+            begun[found["process"]] = found["begin"]
+        elif found := RESUMED.match(line):
+            yield f"{found['process']} {begun.pop(found['process'])}{found['rest']}"
+        else:
+            yield line
+
+
+# What programs open to start, and to know their language, their time, their users and their terminals.
+STARTS = """
+/etc/ld.so.cache /etc/ld.so.preload /etc/locale.alias /etc/nsswitch.conf /etc/passwd /etc/group /etc/gitconfig
+""".split()
+STARTS_BELOW = tuple(
+    """
+/usr/lib/ /lib/ /lib64/ /usr/lib64/ /usr/share/locale/ /usr/share/terminfo/ /usr/share/zoneinfo/ /proc/ /dev/
+/usr/bin/ /bin/
+""".split()
+)
+
+
+def _is_outside(world: ShellWorld, path: str) -> bool:
+    """Whether a file was opened that is neither in the workspace nor needed to start."""
+    inside = path == str(world.workspace) or path.startswith(f"{world.workspace}/")
+    return not (inside or path in STARTS or path.startswith(STARTS_BELOW))
+
+
 def _complaint(world: ShellWorld, call: str, argv: Sequence[str]) -> str:
     if opened := OPENED.search(call):
         path = opened["path"] or ""
         writes = any(flag in opened["flags"] for flag in ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"))
         if writes and path not in HARMLESS_TARGETS:
             return "wrote"
-        home = world.environment["HOME"]
-        return "read outside" if path.startswith((str(world.outside), f"{home}/.ssh")) else ""
+        # With O_PATH a name is looked up, and nothing is read.
+        return "read outside" if "O_PATH" not in call and _is_outside(world, path) else ""
     if executed := EXECUTED.search(call):
         folder, _, name = executed["path"].rpartition("/")
         words = argv[-1].split() if argv[0] == "bash" else argv
@@ -169,8 +203,31 @@ def test_what_runs_without_a_question_only_reads_inside(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not there")
 @pytest.mark.parametrize(
     "line",
-    ["touch new", "cat ../outside/key", "sh -c id", "./trap", "rm in.txt", "cat folder/key", r"find . -exec id \;"],
+    [
+        "touch new",
+        "cat /etc/hostname",
+        "cat /etc/shadow",
+        "ls /",
+        "cat ../outside/key",
+        "sh -c id",
+        "./trap",
+        "rm in.txt",
+        "cat folder/key",
+        r"find . -exec id \;",
+    ],
 )
 def test_the_watch_sees_what_it_is_for(tmp_path: Path, line: str) -> None:
     world = ShellWorld(tmp_path)
     assert escapes(world, [(line, ("bash", "-c", line))], world.environment, tmp_path / "log")
+
+
+def test_a_call_that_another_came_between_is_seen_whole() -> None:
+    lines = [
+        '7 openat(AT_FDCWD</w>, "/etc/hostname", O_RDONLY <unfinished ...>',
+        '8 openat(AT_FDCWD</w>, "in.txt", O_RDONLY) = 3</w/in.txt>',
+        "7 <... openat resumed>) = 3</etc/hostname>",
+    ]
+    assert [found["path"] for call in whole_calls(lines) if (found := OPENED.search(call))] == [
+        "/w/in.txt",
+        "/etc/hostname",
+    ]

@@ -14,6 +14,7 @@ import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 from tests.spec.team import Team
 
+from farhand.client.door import SocketHub
 from farhand.store import folder
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")]
@@ -65,6 +66,10 @@ CALLERS = {
     "another user who claims a proxy's address": ("nobody", {"X-Forwarded-For": "127.0.0.1"}, False, False),
     "the network through a relay of the own user": ("relay", {"Host": "team.example.com"}, False, False),
     "a proxy that says so": ("relay", {"X-Forwarded-For": "203.0.113.9"}, False, False),
+    "a browser with its cookie": ("tcp", {"Cookie": "{cookie}"}, True, True),
+    "another user with that cookie": ("nobody", {"Cookie": "{cookie}"}, False, False),
+    "that cookie through a relay": ("relay", {"Cookie": "{cookie}", "Host": "team.example.com"}, False, False),
+    "that cookie through a proxy": ("relay", {"Cookie": "{cookie}", "X-Forwarded-For": "203.0.113.9"}, False, False),
     "a web page": ("tcp", {"Origin": "https://evil.example"}, False, False),
 }
 
@@ -90,13 +95,20 @@ async def way(team: Team, transport: str) -> AsyncIterator[httpx2.AsyncClient]:
             process.kill()
 
 
+async def browser_cookie(team: Team) -> str:
+    """The cookie of a browser on this machine that was paired without TLS."""
+    async with SocketHub(team.settings.door) as hub, way(team, "tcp") as client:
+        paired = await client.post("/api/pair", json={"code": (await hub.pair()).code, "name": "my browser"})
+    return paired.headers["set-cookie"].partition(";")[0]
+
+
 @pytest.mark.parametrize("caller", CALLERS)
 async def test_every_route_and_every_caller(team: Team, caller: str) -> None:
     await team.asks("/team")
     await team.hire("ann")
     transport, given, local, hub = CALLERS[caller]
-    key = folder.key(team.settings.key)
-    headers = {name: value.format(key=key) for name, value in given.items()}
+    key, cookie = folder.key(team.settings.key), await browser_cookie(team)
+    headers = {name: value.format(key=key, cookie=cookie) for name, value in given.items()}
     answered: dict[str, bool] = {}
     async with way(team, transport) as client:
         for method, path in ROUTES:

@@ -13,7 +13,7 @@ import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 from tests.spec.team import Team, team_house
 
-from farhand.channels.files.routes import MOST_IN_A_MINUTE
+from farhand.channels.files.answer_pace import MOST_IN_A_MINUTE
 from farhand.hooks import forward_to_bridge
 from farhand.model.facts import Ended
 from farhand.model.worker_keys import held_variables, hiring_of, worker_key

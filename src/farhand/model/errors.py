@@ -6,7 +6,7 @@ FarhandError
 │   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage, UnknownSession,
 │   │                           UnknownDevice, UnknownPasskey
 │   ├── NameTaken, IdTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, Offline, CannotDo,
-│   │                           NotAllowed, NotReady, NotInFolder, NoRepository, UploadConflict, UnknownUpload
+│   │                           NotAllowed, NotReady, NotInFolder, NoRepository, TooBusy, UploadConflict, UnknownUpload
 ├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
 ├── DriverError                 AgentMissing, AgentNotStarted, AgentEnded, AgentGone, GitFailed
 ├── ChannelError                NotTranscribed
@@ -267,6 +267,12 @@ class NotReady(Refused):
     """A conversation is not on its screen yet, or not any more: nothing can be said in it."""
 
     code = "not_ready"
+
+
+class TooBusy(Refused):
+    """There is no room for it now; it may come again."""
+
+    code = "too_busy"
 
 
 class NotAllowed(Refused):

@@ -27,6 +27,8 @@ WORKSPACE: Final = "/workspace"
 SOCKET: Final = "node.sock"
 SPOOL: Final = "spool"
 PRIVATE: Final = "private"
+# Beside them, where the agent cannot change a folder for a link: folders that are mounted at other places inside.
+MOUNTED: Final = "mounted"
 # In the node's folder: for each hiring in a sandbox, the pipes that are its own to the other workers.
 PIPES_FOLDER: Final = "pipes"
 

@@ -43,6 +43,8 @@ class SandboxPlaces:
     tmux_prefix: str = ""
     # The node's address, if somebody has set one.
     bridge_url: str = ""
+    # Where the sockets of the person's tmux servers are: whoever reaches one runs commands outside.
+    tmux: tuple[str, ...] = ()
 
 
 def shared_mounts(places: SandboxPlaces, directory: str, extra: Sequence[Mount], *, home: bool) -> list[Mount]:
@@ -72,19 +74,23 @@ def hidden_folders(secret: Iterable[str], mounts: Iterable[Mount]) -> list[str]:
 
 
 def pinned_mounts(secret: Sequence[str], directory: str, mounts: Iterable[Mount]) -> list[Mount]:
-    """The folders between a mount and a secret folder, or the worker's own, below it, each mounted in its own place:
-    what is a mount cannot be renamed inside, so that nothing is moved to where it is not hidden, or changed for
-    another. What is secret itself stays hidden, also where the worker's folder lies in it."""
+    """The folders between a mount and a secret folder, the worker's own, or another mount's source below it, each
+    mounted in its own place: what is a mount cannot be renamed inside, so that nothing is moved to where it is not
+    hidden, or changed for another. What is secret itself stays hidden, also where the worker's folder lies in it."""
     there = list(mounts)
+    taken = {each.target for each in there}
     found: dict[str, Mount] = {}
-    for folder in (*secret, directory):
+    kept = [*secret, directory, *(one.source for one in there)]
+    for folder in dict.fromkeys(kept):
         for mount in there:
-            between = [one for one in PurePath(folder).parents if one.is_relative_to(mount.source)]
+            between = [
+                one for one in (PurePath(folder), *PurePath(folder).parents) if is_inside(str(one), mount.source)
+            ]
             for one in between:
                 if any(is_inside(str(one), each) for each in secret):
                     continue
                 target = str(PurePath(mount.target) / one.relative_to(mount.source))
-                if target not in {each.target for each in there}:
+                if target not in taken:
                     found[target] = Mount(source=str(one), target=target, read_only=mount.read_only)
     return list(found.values())
 

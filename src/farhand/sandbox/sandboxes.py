@@ -20,12 +20,14 @@ from farhand.model.container import ContainerEngine, SandboxPlan
 from farhand.model.errors import DriverError, ProgramMissing
 from farhand.model.logger import get_logger
 from farhand.model.present import Worker
-from farhand.model.sandbox import PRIVATE, SOCKET, Mount, SandboxedStart, SandboxEngine, SandboxOptions
+from farhand.model.sandbox import MOUNTED, PRIVATE, SOCKET, Mount, SandboxedStart, SandboxEngine, SandboxOptions
 from farhand.model.words import Word
 from farhand.model.worker_keys import KEY_VARIABLE, NAME_VARIABLE
 from farhand.sandbox import bwrap, engine, own_python, plan, scoped_sockets
 from farhand.sandbox.known_places import RECORDS, KnownPlaces
+from farhand.sandbox.mount_sources import MountSources, bring_over, make_folder
 from farhand.sandbox.plan import SandboxPlaces
+from farhand.sandbox.tmux_sockets import tmux_in_mounts
 
 log = get_logger("sandbox")
 # The name under which a hiring's agent is held: its wire may add a word, and each life or run has a number.
@@ -79,6 +81,9 @@ class LocalSandboxes:
         self._private = private or {}
         records = Path(places.folder) / RECORDS
         self._known = KnownPlaces(records, places.nodes, places.home, options.mounts)
+        given = [one.source for one in options.mounts]
+        known = [places.home, places.nodes, places.folder, places.hooks, places.sessions, places.temporary, *given]
+        self._sources = MountSources([*known, *_interpreter_folders()])
         self._find: Callable[[str], Worker | None] = lambda _: None
         self._port = 0
         self._found: ContainerEngine | None = None
@@ -239,7 +244,9 @@ class LocalSandboxes:
             argv = own_python.inside_argv(argv)
         engines = [str(Path(places.home) / one) for one in plan.ENGINE_FOLDERS if (Path(places.home) / one).is_dir()]
         hidden_folders = bwrap.hidden_in_bwrap if self._is_bwrap else plan.hidden_folders
-        secret = [places.nodes, *engines, *self._team_pipes]
+        seen = [*shared, *(plan.same(one, read_only=True) for one in bwrap.SYSTEM if self._is_bwrap)]
+        tmux = tmux_in_mounts(places.tmux, directory, seen, worker.name)
+        secret = [places.nodes, *engines, *self._team_pipes, *tmux]
         hidden = hidden_folders(secret, shared)
         shared += plan.pinned_mounts(secret, directory, shared)
         named = plan.named_paths([*argv, *environment.values()], str(Path(places.folder) / worker.backend))
@@ -249,8 +256,10 @@ class LocalSandboxes:
         ]
         private = self._private_folders(worker, own, environment)
         mounts += [Mount(source=source, target=target) for target, source in private.items()]
-        for folder in plan.made_folders(places, worker, str(own)):
-            Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Before, for nothing is made behind a link; and once more when all of it is there.
+        self._sources.check(mounts, worker.name)
+        self._make_folders(worker, own, private)
+        self._sources.check(mounts, worker.name)
         made = SandboxPlan(
             name=name,
             argv=tuple(self._inside_word(word, mounts) for word in argv),
@@ -269,13 +278,18 @@ class LocalSandboxes:
         return self._found is not None and self._found.kind is SandboxEngine.BWRAP
 
     def _private_folders(self, worker: Worker, own: Path, environment: Mapping[str, str]) -> dict[str, str]:
-        found = {}
-        for one in self._private.get(worker.backend, ()):
-            target, source = one.path(environment), own / PRIVATE / one.folder
-            for folder in (target, source):
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            found[str(target)] = str(source)
-        return found
+        """Where the agent has them, and their sources: beside what it can write, never in it."""
+        folders = self._private.get(worker.backend, ())
+        return {str(one.path(environment)): str(own / MOUNTED / one.folder) for one in folders}
+
+    def _make_folders(self, worker: Worker, own: Path, private: Mapping[str, str]) -> None:
+        for folder in plan.made_folders(self._places, worker, str(own)):
+            make_folder(Path(folder))
+        for target, source in private.items():
+            make_folder(Path(source).parent)
+            bring_over(own / PRIVATE / Path(source).name, Path(source))
+            make_folder(Path(source))
+            make_folder(Path(target))
 
     def _inside_word(self, word: str, mounts: Sequence[Mount]) -> str:
         """A program of this machine that is not inside is looked for by its name there."""

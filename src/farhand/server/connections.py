@@ -25,6 +25,8 @@ MOST_OF_ONE_ADDRESS = 64
 OWN_ADDRESSES = frozenset({"", "127.0.0.1", "::1"})
 # Left for the door, the store, tmux and the agents, however many connect.
 RESERVED_DESCRIPTORS = 256
+# Of one worker in a sandbox: its open questions, and some reports and answers at the same time.
+MOST_OF_ONE_WORKER = 32
 WARN_EVERY_SECONDS = 60.0
 LONGEST_HEAD = 16 * 1024
 _NO_LINGER = struct.pack("ii", 1, 0)
@@ -59,11 +61,15 @@ class GivesWay(Protocol):
 @dataclass
 class ConnectionLimits:
     """Counts the connections of a listener. Of one address no more than its cap; when all places are taken, a new
-    connection gets the place of the one that has let us wait longest: whoever sends its request at once is served."""
+    connection gets the place of the one that has let us wait longest: whoever sends its request at once is served.
+
+    Listeners of one process share one count, or each would take all descriptors that may be taken: a listener with a
+    smaller cap of its own counts `within` the others' limits."""
 
     most: int = field(default_factory=most_connections)
     most_of_one: int = MOST_OF_ONE_ADDRESS
     deadlines: RequestDeadlines = field(default_factory=RequestDeadlines)
+    within: ConnectionLimits | None = None
     _open: Counter[str] = field(default_factory=Counter)
     _count: int = 0
     # Those that we wait for, the longest first.
@@ -71,13 +77,18 @@ class ConnectionLimits:
     _refused: int = 0
     _warned_at: float = -WARN_EVERY_SECONDS
 
+    @property
+    def count(self) -> int:
+        """How many are open."""
+        return self._count
+
     def admit(self, address: str) -> bool:
         """Counts a connection, unless it is one too many; says so in the log once a minute at most."""
         allowed = address in OWN_ADDRESSES or self._open[address] < self.most_of_one
         full = self._count >= self.most
         if full and allowed and (slowest := next(iter(self._waiting), None)):
             slowest.give_way()
-        if allowed and self._count < self.most:
+        if allowed and self._count < self.most and (self.within is None or self.within.admit(address)):
             self._open[address] += 1
             self._count += 1
             self._warn(address, refused=full)
@@ -96,10 +107,14 @@ class ConnectionLimits:
         """From now on we wait for what this one sends."""
         self._waiting.pop(connection, None)
         self._waiting[connection] = None
+        if self.within is not None:
+            self.within.wait_for(connection)
 
     def wait_no_more(self, connection: GivesWay) -> None:
         """It has sent what we waited for, or is gone."""
         self._waiting.pop(connection, None)
+        if self.within is not None:
+            self.within.wait_no_more(connection)
 
     def release(self, address: str) -> None:
         """A counted connection is gone."""
@@ -107,6 +122,8 @@ class ConnectionLimits:
         self._open[address] -= 1
         if self._open[address] <= 0:
             del self._open[address]
+        if self.within is not None:
+            self.within.release(address)
 
 
 class GuardedProtocol(H11Protocol):

@@ -25,6 +25,7 @@ from farhand.model.errors import (
     NotTranscribed,
     PortTaken,
     StoreError,
+    TooBusy,
     TooLarge,
     TooManyTries,
     UploadConflict,
@@ -51,6 +52,7 @@ STATUSES: dict[type[FarhandError], int] = {
     NotTranscribed: 502,
     TooLarge: 413,
     TooManyTries: 429,
+    TooBusy: 503,
     StoreError: 503,
 }
 

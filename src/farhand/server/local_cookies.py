@@ -2,7 +2,7 @@
 
 What such a cookie holds is a device's key under a mask, which is made of the node's key and of who has the other end of
 the connection. Another user's server on this machine that is brought the cookie has nothing: its owner gets another
-mask, and with it no device's key.
+mask, and with it no device's key. What comes through a relay of the right user's is not that user's word.
 """
 
 import base64
@@ -13,7 +13,7 @@ import sys
 
 from starlette.requests import HTTPConnection
 
-from farhand.model.http_guard import is_loopback
+from farhand.model.http_guard import forwarding_header, is_local_host, is_loopback
 from farhand.server.local import CONNECTION
 from farhand.server.tcp_peer import tcp_peer
 
@@ -37,7 +37,7 @@ class LocalCookies:
         return self._masked(request, value)
 
     def _masked(self, request: HTTPConnection, text: str) -> str:
-        user = _user(request)
+        user = _user(request) if _is_direct(request) else ""
         try:
             plain = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         except (binascii.Error, ValueError):
@@ -47,6 +47,15 @@ class LocalCookies:
             return ""
         masked = bytes(one ^ other for one, other in zip(plain, mask, strict=True))
         return base64.urlsafe_b64encode(masked).rstrip(b"=").decode()
+
+
+def _is_direct(request: HTTPConnection) -> bool:
+    """Whether the user at the other end speaks for itself. A tunnel and a proxy of that user pass on what anybody says:
+    asked for each request, since one connection of theirs brings those of many."""
+    client, headers = request.scope.get("client"), request.headers
+    if client is not None and not is_loopback(client[0]):
+        return True
+    return not forwarding_header(headers) and (client is None or is_local_host(headers.get("host", "")))
 
 
 def _user(request: HTTPConnection) -> str:

@@ -14,6 +14,7 @@ from farhand.model.facts import Ended, Event, Hired
 from farhand.model.logger import get_logger
 from farhand.model.present import Worker
 from farhand.server import http
+from farhand.server.connections import MOST_OF_ONE_WORKER, ConnectionLimits
 from farhand.server.sockets import listen
 
 log = get_logger("sandbox")
@@ -43,11 +44,13 @@ class WorkerSockets:
         place: Callable[[Worker], Path | None],
         key: Callable[[str], str],
         ended: Callable[[Worker], Awaitable[None]],
+        limits: ConnectionLimits,
     ) -> None:
         self._app = app
         self._place = place
         self._key = key
         self._ended = ended
+        self._limits = limits
         self._open: dict[str, tuple[Worker, anyio.CancelScope]] = {}
         self._changed = anyio.Event()
 
@@ -91,4 +94,4 @@ class WorkerSockets:
             self._open[worker.hiring_id] = (worker, scope)
             task_status.started()
             log.info("socket", worker=worker.name)
-            await http.serve(app, listener)
+            await http.serve(app, listener, limits=ConnectionLimits(most=MOST_OF_ONE_WORKER, within=self._limits))

@@ -7,7 +7,7 @@ up in the real one, its references are the real ones."""
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,18 +83,6 @@ def _repository(top: Path) -> Repository:
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid():
             raise NoRepository(f"The git repository of {top} is not this user's own.", folder=str(top))
     return Repository(top=top, git=git, shared=shared)
-
-
-def leads_out(repository: Repository, folder: Path, seen: Collection[str]) -> bool:
-    """Whether the folder, or the repository's own, lies outside of what an agent sees that could have led there: by a
-    link in the folder's place, or by a `.git` that names another repository."""
-
-    def is_seen(path: Path) -> bool:
-        return any(path.is_relative_to(one) for one in seen)
-
-    if not is_seen(folder.resolve()):
-        return True
-    return is_seen(repository.top) and not (is_seen(repository.git) and is_seen(repository.shared))
 
 
 def read_small(path: Path) -> str:

@@ -23,7 +23,8 @@ from farhand.model.secret_names import may_hold_secret
 from farhand.model.words import TurnId, Word
 from farhand.workdir.files import is_private
 from farhand.workdir.git import Git
-from farhand.workdir.repository import Repository, find_repository, leads_out, split_z
+from farhand.workdir.repository import Repository, find_repository, split_z
+from farhand.workdir.repository_links import leads_out
 
 log = get_logger("workdir")
 LARGEST_FILE = 10 * 1024 * 1024

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 from starlette.routing import BaseRoute
 
+from farhand.channels.files.answer_pace import AnswerPace
 from farhand.channels.files.pipe_messages import PipeMessages
 from farhand.channels.files.pipes import PipeEnds, Pipes
 from farhand.channels.files.repeats import LastAnswers
@@ -60,7 +62,8 @@ class FilesChannel:
         self._pipes = Pipes(PipeMessages(context), context.clock)
         self._sender_pipes = SenderPipes(context.folder / PIPES_FOLDER, context.sender_pipes, self._pipes)
         self._answers = LastAnswers()
-        self._routes = WorkerRoutes(context, self.sessions, self._answers)
+        self._pace = AnswerPace(context.clock)
+        self._routes = WorkerRoutes(context, self.sessions, self._answers, self._pace)
 
     def local_routes(self) -> Sequence[BaseRoute]:
         """Routes for callers on this machine."""
@@ -144,9 +147,14 @@ class FilesChannel:
             await self._report(f"Workers in sandboxes cannot write to the others: {error}")
 
     async def _pass_on(self, worker: str) -> None:
-        """Passes on what the worker's hook left here while the node was away; a repeat of a post is deduplicated."""
+        """Passes on what the worker's hook left here while the node was away; a repeat of a post is deduplicated. What
+        would be too many in a minute comes with a later look."""
         folder = self.worker_files.session(worker)
-        for answer in read_spooled_answers(folder, self._clock.now()):
+        if self._pace.is_full(worker):
+            return
+        for answer in await anyio.to_thread.run_sync(read_spooled_answers, folder, self._clock.now()):
+            if not self._pace.take(worker):
+                return
             command = Respond(id=f"{worker}:{answer.name}", worker=worker, text=answer.text, html=answer.html)
             try:
                 await self._hub.send(command, Sender(via=VIA_WORKERS, who=worker))

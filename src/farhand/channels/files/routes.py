@@ -2,7 +2,6 @@
 
 import shlex
 import uuid
-from collections import deque
 from typing import Any
 
 import msgspec
@@ -10,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from farhand.channels.files.answer_pace import AnswerPace
 from farhand.channels.files.repeats import FORWARDER, LastAnswers
 from farhand.channels.files.sessions import SessionFiles
 from farhand.model.bounded import read_bounded
@@ -24,8 +24,6 @@ from farhand.model.words import Sender
 from farhand.model.worker_keys import SCOPE_NODE_KEY, SCOPE_WORKER, VIA_KEY, VIA_WORKERS
 
 LARGEST_BODY = 4_000_000
-# With a worker's key: so many answers and notices in a minute. What comes too soon may come again.
-MOST_IN_A_MINUTE = 60
 TOO_MANY = "Too many within a minute: send it again later"
 
 
@@ -49,15 +47,14 @@ class News(msgspec.Struct):
 class WorkerRoutes:
     """What the node's HTTP listener serves for workers' programs."""
 
-    def __init__(self, context: ChannelContext, sessions: SessionFiles, answers: LastAnswers) -> None:
+    def __init__(self, context: ChannelContext, sessions: SessionFiles, answers: LastAnswers, pace: AnswerPace) -> None:
         self._hub = context.hub
         self._peers = context.peers
         self._sessions = sessions
         self._answers = answers
         self._prefix = context.tmux_prefix
         self._terminals = context.terminals
-        self._clock = context.clock
-        self._sent: dict[str, deque[float]] = {}
+        self._pace = pace
 
     def routes(self) -> list[Route]:
         """The routes."""
@@ -116,14 +113,8 @@ class WorkerRoutes:
         return Response("OK")
 
     def _too_many(self, worker: str) -> bool:
-        """Whether this one is more than a worker's programs may send now: they could fill the disk and the chat."""
-        if not worker:
-            return False
-        sent, now = self._sent.setdefault(worker, deque(maxlen=MOST_IN_A_MINUTE)), self._clock.now()
-        if len(sent) == MOST_IN_A_MINUTE and now - sent[0] < 60.0:
-            return True
-        sent.append(now)
-        return False
+        """Whether this one is more than a worker's programs may send now."""
+        return bool(worker) and not self._pace.take(worker)
 
     async def workers(self, _: Request) -> Response:
         """Who is on the team, and how to speak to them."""

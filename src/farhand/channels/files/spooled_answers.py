@@ -3,7 +3,7 @@
 An agent in a sandbox writes into that folder, too: no link is followed, and no more is read than an answer has."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path, PurePath
@@ -19,6 +19,7 @@ LARGEST_BYTES = 4_000_000
 YOUNG_SECONDS = 10.0
 # More come with the next look.
 MOST_AT_ONCE = 50
+MOST_BYTES_AT_ONCE = 8_000_000
 MOST_NAMES = 2000
 
 
@@ -40,10 +41,29 @@ def read_spooled_answers(folder: Path, now: float) -> list[SpooledAnswer]:
     """What lies in a worker's folder, oldest first; what is no answer is passed over."""
     try:
         with _answers_in(folder) as opened:
-            found = (_read(opened, name, now) for name in _oldest_first(opened))
-            return list(islice((answer for answer in found if answer is not None), MOST_AT_ONCE))
+            return list(islice(_up_to(opened, _oldest_first(opened), now), MOST_AT_ONCE))
     except OSError:
         return []
+
+
+def _up_to(opened: int, names: Iterable[str], now: float) -> Iterator[SpooledAnswer]:
+    """The answers in those files, until so much was read; what is no answer counts as well."""
+    left = MOST_BYTES_AT_ONCE
+    for name in names:
+        left -= _size(opened, name)
+        if left < 0:
+            return
+        if (answer := _read(opened, name, now)) is not None:
+            yield answer
+
+
+def _size(opened: int, name: str) -> int:
+    """What reading it costs: what is too long is not read."""
+    try:
+        size = os.stat(name, dir_fd=opened, follow_symlinks=False).st_size
+    except OSError:
+        return 0
+    return size if size <= LARGEST_BYTES else 0
 
 
 def remove_spooled_answer(folder: Path, answer: SpooledAnswer) -> None:

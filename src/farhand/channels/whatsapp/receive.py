@@ -2,7 +2,9 @@
 
 import hashlib
 import hmac
+import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Protocol
 
 import anyio
@@ -14,13 +16,17 @@ from farhand.channels.kit.health import ChatHealth
 from farhand.channels.whatsapp.parse import ReceivedMessage, ReceivedPost, read_post
 from farhand.channels.whatsapp.words import WhatsAppStatus
 from farhand.model import road
-from farhand.model.bounded import read_bounded
-from farhand.model.errors import BadInput, FarhandError, StoreError, TooLarge
+from farhand.model.bounded import BodyBudget, read_bounded
+from farhand.model.errors import BadInput, FarhandError, StoreError, TooBusy, TooLarge
 from farhand.model.http_guard import is_secret
 from farhand.model.logger import get_logger
 
 log = get_logger("whatsapp")
 LARGEST_POST = 4_000_000
+# Anybody can post here: of bodies that are larger than nearly all of Meta's, a few are held at once.
+SMALL_POST = 16 * 1024
+LARGE_POSTS_HELD = 4 * LARGEST_POST
+_SIGNATURE = re.compile(r"sha256=[0-9a-fA-F]{64}", re.ASCII)
 LONGEST_CHALLENGE = 200
 MOST_FAILURES = 3
 SIGNATURE_HEADER = "x-hub-signature-256"
@@ -62,6 +68,7 @@ class WhatsAppWebhook:
         self._verify_token = verify_token
         self._failures: Counter[str] = Counter()
         self._one_at_a_time = anyio.Lock()
+        self._large = BodyBudget(LARGE_POSTS_HELD, LARGE_POSTS_HELD, free=SMALL_POST)
 
     def routes(self) -> list[Route]:
         """Where Meta verifies and posts."""
@@ -81,13 +88,21 @@ class WhatsAppWebhook:
 
     async def receive(self, request: Request) -> Response:
         """One post: 200 when all of it is written down, 503 when Meta shall bring it again, 403 unless Meta signed."""
-        signature = request.headers.get(SIGNATURE_HEADER, "")
-        if not signature:
+        signature = request.headers.get(SIGNATURE_HEADER, "").strip()
+        if not _SIGNATURE.fullmatch(signature):
             return _unsigned()
+        if _declared(request) > LARGEST_POST:
+            return Response("Too large", 413)
+        with self._large.holding() as take:
+            return await self._read(request, signature, take)
+
+    async def _read(self, request: Request, signature: str, take: Callable[[int], None]) -> Response:
         try:
-            body = await read_bounded(request.stream(), LARGEST_POST)
+            body = await read_bounded(request.stream(), LARGEST_POST, take=take)
         except TooLarge:
             return Response("Too large", 413)
+        except TooBusy:
+            return Response("Try again", 503)
         if not is_signed(body, signature, self._app_secret):
             return _unsigned()
         road.reached("door.received")
@@ -127,6 +142,11 @@ class WhatsAppWebhook:
             log.exception("message given up", error=type(error).__name__)
             await self._inbound.give_up(received)
         self._failures.pop(identity, None)
+
+
+def _declared(request: Request) -> int:
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isdecimal() else 0
 
 
 def _unsigned() -> Response:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import subprocess
 from enum import Enum
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+from farhand.drivers.bridge.tmux_server import own_server
 from farhand.drivers.wires.hooks.bridge import BridgeHooks, box_on
 from farhand.model.bridge import BridgeLook
 from farhand.model.logger import get_logger
@@ -45,8 +45,10 @@ class PaneWaker:
 
     async def wake(self, look: BridgeLook) -> Waking:
         """Types the line into that pane, if the agent itself sits there, in that project, and nobody has typed."""
-        socket = look.tmux.partition(",")[0]
-        if not _PANE.fullmatch(look.pane) or not is_own_socket(socket):
+        if not _PANE.fullmatch(look.pane):
+            return Waking.NOT_THERE
+        socket = await anyio.to_thread.run_sync(own_server, look.agent, self.project)
+        if not socket:
             return Waking.NOT_THERE
         server = ("tmux", "-S", socket)
         told = await _run(*server, "display-message", "-p", "-t", look.pane, QUESTION)
@@ -85,15 +87,6 @@ def sits_there(told: str, agent: int, project: Path) -> bool:
         return is_own and is_in_project and int(fields[4]) == Path(terminal).stat().st_rdev
     except (OSError, ValueError, IndexError):
         return False
-
-
-def is_own_socket(path: str) -> bool:
-    """Whether it is a socket of this very user's."""
-    try:
-        about = os.lstat(path)
-    except (OSError, ValueError):
-        return False
-    return stat.S_ISSOCK(about.st_mode) and about.st_uid == os.getuid()
 
 
 async def _run(*words: str) -> str | None:

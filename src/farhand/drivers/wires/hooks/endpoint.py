@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
@@ -14,13 +14,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from farhand.model.bounded import read_bounded
+from farhand.model.bounded import BodyBudget, read_bounded
 from farhand.model.http_guard import forwarding_header, is_secret
 
 # A hook's output, as it is sent.
 JsonObject: TypeAlias = Mapping[str, object]
 # A tool's whole output may be in it.
 LARGEST_REPORT_BYTES = 64 * 1024 * 1024
+# Of all workers, and of one: what is held of reports until they are passed on, and of asks until they are over.
+MOST_HELD_BYTES = 256 * 1024 * 1024
+MOST_HELD_OF_ONE_BYTES = 96 * 1024 * 1024
 POST_PATH = "/hooks/of/"
 
 
@@ -138,10 +141,11 @@ class HookListener:
 class HookEndpoint:
     """All listeners by their worker. A hook of a worker that nobody listens to is told to ask again."""
 
-    def __init__(self) -> None:
+    def __init__(self, held: BodyBudget | None = None) -> None:
         self._workers: dict[str, HookListener] = {}
         # Kept when nobody listens: a session that lives on is answered all the same.
         self._keys: dict[str, str] = {}
+        self._held = held or BodyBudget(MOST_HELD_BYTES, MOST_HELD_OF_ONE_BYTES)
 
     @contextmanager
     def listening(self, worker: str, key: str = "") -> Iterator[MemoryObjectReceiveStream[HookArrival]]:
@@ -176,24 +180,27 @@ class HookEndpoint:
         if forwarding_header(request.headers) or not is_secret(given, key):
             return Response(status_code=403)
         if listener := self._workers.get(worker):
-            await listener.receive(msgspec.structs.replace(await _read_report(request), keyed=True))
+            with self._held.holding(worker) as take:
+                await listener.receive(msgspec.structs.replace(await _read_report(request, take), keyed=True))
         return JSONResponse({})
 
     async def _ask(self, request: Request) -> Response:
-        listener = self._workers.get(request.headers.get("x-farhand-worker", ""))
-        asked = await listener.ask(request, await _read_report(request)) if listener else None
+        worker, asked = request.headers.get("x-farhand-worker", ""), None
+        if listener := self._workers.get(worker):
+            with self._held.holding(worker) as take:
+                asked = await listener.ask(request, await _read_report(request, take))
         if asked is None or asked.dropped:
             # Nobody listens just now: the hook asks again.
             return Response(status_code=503)
         return Response(status_code=204) if asked.given is None else JSONResponse(asked.given)
 
 
-async def _read_report(request: Request) -> HookReport:
+async def _read_report(request: Request, take: Callable[[int], None]) -> HookReport:
     headers = request.headers
     return HookReport(
         id=headers.get("x-farhand-id", ""),
         event=headers.get("x-farhand-event", ""),
-        payload=await read_bounded(request.stream(), LARGEST_REPORT_BYTES, "A hook's report"),
+        payload=await read_bounded(request.stream(), LARGEST_REPORT_BYTES, "A hook's report", take),
         agent=process_id(headers.get("x-farhand-agent", "")),
     )
 
