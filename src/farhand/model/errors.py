@@ -3,10 +3,9 @@
 FarhandError
 ├── Refused                     nothing was changed; the sender is told
 │   ├── BadInput                BadName, BadFrame, TooLarge, NoFolder
-│   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage, UnknownSession,
-│   │                           UnknownDevice, UnknownPasskey
+│   ├── Unknown…                Worker, Backend, Ask, Message, Session, Device, Passkey, Upload
 │   ├── NameTaken, IdTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, Offline, CannotDo,
-│   │                           NotAllowed, NotReady, NotInFolder, NoRepository, TooBusy, UploadConflict, UnknownUpload
+│   │                           NotAllowed, NotReady, NotInFolder, NoRepository, TooBusy, UploadConflict
 ├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
 ├── DriverError                 AgentMissing, AgentNotStarted, AgentEnded, AgentGone, GitFailed
 ├── ChannelError                NotTranscribed
