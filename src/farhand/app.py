@@ -128,7 +128,7 @@ async def _running(
     hub = LocalHub(journal, clock, policy, present, AgentSessions(drivers), epoch)
     team = Team(hub, journal, drivers, clock, settings.open_asks)
     views = DeviceViews(clock)
-    built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox, views=views)
+    built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox, drivers=drivers, views=views)
     retention = built.retention = Retention(
         journal, hub, clock, built.announce, days=settings.retention_days, megabytes=settings.journal_megabytes
     )
@@ -269,6 +269,7 @@ def channel_context(
         terminals=frozenset(name for name, driver in drivers.items() if driver.can.terminal),
         agent_group=settings.agent_user.gid if settings.agent_user else None,
         steers=frozenset(name for name, driver in drivers.items() if driver.can.steer),
+        can=node.can,
         agents=partial(installed_backends, backends_of(drivers), settings.environment),
         sandbox=sandbox_view(settings),
         sees=partial(agent_sees, settings),

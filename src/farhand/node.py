@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from farhand.config.settings import Settings
 from farhand.core.hub import LocalHub
 from farhand.core.retention import Retention
 from farhand.devices.views import DeviceViews
+from farhand.model.abilities import can_words
 from farhand.model.channel_ports import (
     Announces,
     Channel,
@@ -27,6 +28,7 @@ from farhand.model.channel_ports import (
 )
 from farhand.model.devices import DeviceRegistry
 from farhand.model.logger import get_logger
+from farhand.model.ports import Can, Driver
 from farhand.model.present import Worker
 from farhand.model.push import ServesPush
 from farhand.reach.supervisor import ReachSupervisor
@@ -36,7 +38,7 @@ from farhand.store.outbox import SqliteOutbox
 log = get_logger("node")
 
 
-def worker_status(worker: Worker, now: float) -> dict[str, Any]:
+def worker_status(worker: Worker, now: float, can: Can) -> dict[str, Any]:
     """One worker as the status tells it: what waits in its queue and since when, what it asks, what is uncertain."""
     turn = worker.turn
     open_asks = [ask for ask in worker.asks if ask.settled is None]
@@ -45,6 +47,7 @@ def worker_status(worker: Worker, now: float) -> dict[str, Any]:
         "name": worker.name,
         "backend": worker.backend,
         "mode": worker.mode,
+        "can": can_words(worker, can),
         "state": worker.state_at(now),
         "queued": len(worker.queue),
         "queued_since": min((message.at for message in worker.queue), default=None),
@@ -67,6 +70,8 @@ class Node:
     port: int
     journal: SqliteJournal
     outbox: SqliteOutbox
+    # Who runs workers, by their kinds.
+    drivers: Mapping[str, Driver]
     # What the people at devices look at: whom a notification would tell nothing new.
     views: DeviceViews
     started_at: float = field(default_factory=time.time)
@@ -85,6 +90,11 @@ class Node:
     attention: Attention | None = None
     # Whoever else wants to hear what the node says of itself: the terminal that it runs in.
     listeners: list[Callable[[str], None]] = field(default_factory=list)
+
+    def can(self, worker: Worker) -> Can:
+        """What that worker's agent can do; nothing where this node has no driver for it."""
+        driver = self.drivers.get(worker.kind)
+        return driver.can if driver else Can()
 
     def status(self) -> dict[str, Any]:
         """For `farhand status`, `/healthz` and whoever else asks."""
@@ -112,7 +122,7 @@ class Node:
                 for channel in self.channels
                 if isinstance(channel, HasReceiveStatus)
             },
-            "workers": [worker_status(worker, now) for worker in present.workers.values()],
+            "workers": [worker_status(worker, now, self.can(worker)) for worker in present.workers.values()],
         }
 
     @property

@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import anyio
 
@@ -139,12 +140,17 @@ async def converse(running: Node, signalled: anyio.Event, warning: str = "") -> 
         if warning:
             terminal.tell(warning, "yellow")
         running.listeners.append(lambda text: terminal.tell(text, "yellow"))
+
+        async def status() -> dict[str, Any]:
+            return running.status()
+
         talk = TerminalConversation(
             running.hub,
             terminal,
             who=environment.get("USER", ""),
             leaving="stops the node",
             place=ChatPlace(running.settings.folder),
+            status=status,
         )
         async with anyio.create_task_group() as tasks:
 

@@ -2,8 +2,9 @@
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import anyio
 
@@ -61,6 +62,9 @@ class AskedBack(Word):
         return f"{self.tell.worker} waits for your answer. {deny}s: say it after, or answer."
 
 
+NodeStatus: TypeAlias = Callable[[], Awaitable[dict[str, Any]]]
+
+
 class TerminalConversation:
     """One person at one terminal."""
 
@@ -73,8 +77,10 @@ class TerminalConversation:
         leaving: str = "leaves",
         surface: Surface = TERMINAL,
         place: KeepsPlace | None = None,
+        status: NodeStatus | None = None,
     ) -> None:
         self._place = place
+        self._status = status
         self._hub = hub
         self._terminal = terminal
         self._sender = Sender(via="chat", who=who)
@@ -145,6 +151,9 @@ class TerminalConversation:
                 self._refuse(why)
             case InfoRequest(about="history", of=worker):
                 self._terminal.tell(await history_text(self._hub, worker))
+            case InfoRequest(about="help", of=command):
+                worker = "" if command else await self._focused_can()
+                self._terminal.tell(help_text(self._surface, command, worker))
             case InfoRequest():
                 self._terminal.tell(self._answer(wish, await self._hub.look()))
             case Listing(backend=backend, directory=directory):
@@ -158,12 +167,17 @@ class TerminalConversation:
                 if done := done_line(wish, accepted.worker):
                     self._terminal.tell(done, "dim")
 
+    async def _focused_can(self) -> str:
+        """What the focused worker can do, where the node is asked for it."""
+        if self._status is None:
+            return ""
+        said = await self._status()
+        return next((str(one.get("can", "")) for one in said["workers"] if one["name"] == said["focus"]), "")
+
     def _answer(self, question: InfoRequest, present: Present) -> str:
         if (alike := texts.everywhere(question, present, self._surface)) is not None:
             return alike
         match question.about:
-            case "help":
-                return help_text(self._surface, question.of)
             case "sprint":
                 return sprint_text(present.workers.get(question.of or present.focus), time.time())
             case "review":

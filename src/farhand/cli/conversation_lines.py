@@ -30,11 +30,11 @@ HELP_CLOSING = """\
 A question: its number, yes, no or the words of a choice, and advice if you like: 2 not on a Friday. Several: 1,3."""
 
 
-def help_text(surface: Surface, command: str = "") -> str:
-    """`/help`: all that can be typed, on one screen; or all about one command."""
+def help_text(surface: Surface, command: str = "", worker: str = "") -> str:
+    """`/help`: all that can be typed and what that worker can do, on one screen; or all about one command."""
     if command:
         return help_of(surface, command) or f"No command is called '{command}'; /help lists them."
-    return f"{HELP_OPENING}\n{help_names(surface)}\n{HELP_CLOSING}"
+    return "\n".join(filter(None, (HELP_OPENING, help_names(surface), HELP_CLOSING, worker)))
 
 
 def done_line(command: Command, worker: str) -> str:

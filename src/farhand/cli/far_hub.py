@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import anyio
@@ -15,9 +15,13 @@ from farhand.cli.node_flag import NODE_KEY_VARIABLE
 from farhand.cli.options import open_hub
 from farhand.config.taken_secrets import take_secrets
 from farhand.model.errors import BadUsage
-from farhand.model.ports import Hub
+
+if TYPE_CHECKING:
+    from farhand.client.door import SocketHub
+    from farhand.client.http import HttpHub
 
 T = TypeVar("T")
+AnyHub: TypeAlias = "SocketHub | HttpHub"
 DEVICE_KEY = "farhand pair on that node's machine makes a code, and the code a key: docs/how-to/devices.md"
 
 
@@ -27,7 +31,7 @@ def add_url(parser: argparse.ArgumentParser) -> None:
 
 
 @asynccontextmanager
-async def open_any_hub(arguments: argparse.Namespace, key: str = "") -> AsyncIterator[Hub]:
+async def open_any_hub(arguments: argparse.Namespace, key: str = "") -> AsyncIterator[AnyHub]:
     """The hub that is meant. The key is taken out of the environment, unless it was before."""
     if not arguments.url:
         async with open_hub(arguments) as hub:
@@ -45,7 +49,7 @@ async def open_any_hub(arguments: argparse.Namespace, key: str = "") -> AsyncIte
         yield far
 
 
-def with_any_hub(arguments: argparse.Namespace, work: Callable[[Hub], Awaitable[T]]) -> T:
+def with_any_hub(arguments: argparse.Namespace, work: Callable[[AnyHub], Awaitable[T]]) -> T:
     """Runs the work with the hub that is meant."""
 
     async def go() -> T:

@@ -25,6 +25,23 @@ class WorkerAbilities(Word):
     context_window: int | None = None
 
 
+def can_words(worker: Worker, can: Can) -> str:
+    """What a person can do with that worker, in one paragraph; empty where nobody knows what its agent can do."""
+    if can == Can():
+        return ""
+    said = [
+        "can be stopped" if can.interrupt else "cannot be stopped",
+        "takes words into a running turn" if can.steer else "takes a message after its turn",
+        " and ".join(word for word, is_so in (("pictures", can.images), ("files", can.files)) if is_so),
+        f"modes {', '.join(can.modes)}" if len(can.modes) > 1 else "",
+        "any model (/tune model=…)" if can.models else "",
+        f"effort {', '.join(can.effort)}" if can.effort else "",
+        "goes on with conversations of the desk" if can.sessions else "",
+        "judges others' work" if can.reviews else "",
+    ]
+    return f"{worker.name} ({worker.kind}): {'; '.join(one for one in said if one)}."
+
+
 class WireChoice(Word):
     """One way in which an agent can be reached; the first of a backend is the usual one."""
 

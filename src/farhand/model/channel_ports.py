@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from farhand.model.attention_ports import NO_ATTENTION, AttentionView
 from farhand.model.devices import DeviceRegistry
 from farhand.model.known_secrets import SecretsInUse, none_known
-from farhand.model.ports import Clock, Hub
+from farhand.model.ports import Can, Clock, Hub
 from farhand.model.present import Worker
 from farhand.model.push import NO_PUSH_STORE, PushStore
 from farhand.model.sandbox import SandboxView
@@ -260,6 +260,8 @@ class ChannelContext:
     # The kinds of workers whose agents run in tmux; those that take a message in mid-turn.
     terminals: frozenset[str] = frozenset()
     steers: frozenset[str] = frozenset()
+    # What a worker's agent can do.
+    can: Callable[[Worker], Can] = lambda _worker: Can()
     # The backends whose agents are installed here now.
     agents: Callable[[], tuple[str, ...]] = no_agents
     # The group of the user whom agents run as, if that is not the node's own: what they are handed is readable for it.

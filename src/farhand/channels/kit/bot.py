@@ -12,14 +12,15 @@ from farhand.channels.kit.session_list import session_list
 from farhand.channels.kit.sprint_texts import sprint_text
 from farhand.channels.kit.texts import About
 from farhand.model import commands, wishes
+from farhand.model.abilities import can_words
 from farhand.model.attention_ports import NO_ATTENTION, AttentionView
 from farhand.model.commands import Command
 from farhand.model.devices import DeviceRegistry
 from farhand.model.digest import digest_text, leads_to
 from farhand.model.errors import IdTaken, NothingRunning, Refused
 from farhand.model.grammar import CHAT
-from farhand.model.ports import Hub
-from farhand.model.present import Present
+from farhand.model.ports import Can, Hub
+from farhand.model.present import Present, Worker
 from farhand.model.slash import Surface
 from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Wish, Wrong
 from farhand.model.words import Attachment, Sender, replace
@@ -38,12 +39,14 @@ class Bot:
         devices: DeviceRegistry | None = None,
         attention: AttentionView = NO_ATTENTION,
         way_in: Callable[[], str] = str,
+        can: Callable[[Worker], Can] = lambda _worker: Can(),
     ) -> None:
         self._hub = hub
         self._devices = devices
         self._attention = attention
         # Where the node is found from outside now, if it is.
         self._way_in = way_in
+        self._can = can
         self._about = about
         self._surface = surface
 
@@ -86,7 +89,10 @@ class Bot:
             case "start":
                 return texts.online(present, self._about().sandbox)
             case "help":
-                return texts.help_text(self._surface, question.of)
+                worker = present.workers.get(present.focus)
+                return texts.help_text(
+                    self._surface, question.of, can_words(worker, self._can(worker)) if worker else ""
+                )
             case _:
                 return texts.team(present)
 

@@ -72,6 +72,7 @@ class Chat:
             devices=context.devices,
             attention=context.attention,
             way_in=lambda: context.way_in,
+            can=context.can,
         )
         # What takes messages and taps; the surface calls it.
         self.inbound = Inbound(

@@ -228,14 +228,14 @@ def _one_line(message: Message) -> str:
     return text if len(text) <= 100 else f"{text[:99]}…"
 
 
-def help_text(surface: Surface, command: str = "") -> str:
-    """What can be typed there, or all about one command."""
+def help_text(surface: Surface, command: str = "", worker: str = "") -> str:
+    """What can be typed there and what the focused worker can do, or all about one command."""
     if command:
         return help_of(surface, command) or f"No command is called '{command}'; /commands lists them."
     return (
         "A text goes to the focused worker, @name to another, @all to everybody who is online. A question is answered"
         " by its buttons, a number, yes or no, or the words of a choice.\n"
-        f"\n{help_lines(surface)}\n\n/commands <command> tells more."
+        f"\n{help_lines(surface)}\n\n/commands <command> tells more.{f'{chr(10)}{worker}' if worker else ''}"
     )
 
 
