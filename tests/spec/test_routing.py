@@ -73,6 +73,7 @@ async def test_with_pairing_the_code_of_the_terminal_is_needed(
         assert await team.asks(f"/start {code}") == (
             "I'm online and ready.\nNo workers yet. Hire your first long-lived worker with /hire <name>."
         )
+        await team.manager.reads("is the manager of this node now.")
         await eve.says(code)
         await team.asks("/team")
         assert not [one for one in await bot.messages(666) if one.from_bot]
