@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
-.PHONY: help run test test-fast check bench live record format lock reference picture screenshots terminal-pictures notification-pictures web dist dist-try setup-run setup-dev setup-tests
-PYTEST = .venv/bin/python -m pytest -q -p no:cacheprovider
+.PHONY: help run test test-again test-fast check bench live record format lock reference picture screenshots terminal-pictures notification-pictures web dist dist-try setup-run setup-dev setup-tests
+PYTEST = .venv/bin/python -m pytest -q -o cache_dir=.cache/pytest
 # tests/order.py says how many workers that are, what they run first, and which tests stay together.
 ON_ALL_CORES = -n auto --dist loadgroup --no-loadscope-reorder
 
@@ -8,6 +8,7 @@ help:
 	@echo "make run        a node with a demo worker: the phone app in your browser, and a chat in this terminal"
 	@echo "make web        the phone app, built into the package"
 	@echo "make test       every test, with all that the tests need"
+	@echo "make test-again what failed in the last run of make test, one test after the other"
 	@echo "make test-fast  pure, contract and house tests, but for those that need the fake Telegram"
 	@echo "make check      style, types, the rule of imports, sizes, docs"
 	@echo "make bench      the figures, beside their floors"
@@ -47,6 +48,10 @@ else
 test: setup-tests web
 	$(PYTEST) $(ON_ALL_CORES) tests
 endif
+
+# What failed in the last run, one after the other: tells a fault from a race, which docs/explanation/tests.md speaks of.
+test-again: setup-dev
+	$(PYTEST) --last-failed --last-failed-no-failures=none -v tests
 
 test-fast: setup-dev
 	$(PYTEST) tests/pure tests/contract tests/house --ignore-glob='*/house/test_telegram_*' --ignore-glob='*/contract/test_telegram_*'
