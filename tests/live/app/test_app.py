@@ -185,6 +185,43 @@ def test_how_far_a_file_has_come_is_seen_while_it_is_brought(phone: Opens) -> No
     expect(opened.answer("demo")).to_contain_text(f"{4 * PIECE_BYTES:,} bytes of it")
 
 
+def test_a_picture_that_comes_late_above_what_is_read_moves_nothing(phone: Opens) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    opened = phone()
+    opened.pair()
+    opened.open_worker("demo")
+    for word, answer in (("image", "Sunrise"), ("long", ""), ("stream", "as I would write code for you.")):
+        opened.say("demo", word)
+        expect(opened.receipt(word)).to_contain_text("answered")
+        expect(opened.answer("demo")).to_contain_text(answer)
+    opened.page.route(re.compile(r"/shown\?path="), hold)
+    opened.page.reload()
+    picture = opened.page.locator("figure.picture img")
+    picture.wait_for(state="attached")
+    opened.say("demo", "slow")
+    expect(opened.answer("demo")).to_contain_text("Stop me whenever you like. 1")
+    read = opened.page.get_by_role("article", name="Message of you").filter(has_text="long")
+    read.evaluate("(row) => row.scrollIntoView({ block: 'start' })")
+    expect(opened.page.locator(".jump")).to_be_visible()
+    before = read.bounding_box()
+    height = opened.page.locator("figure.picture").evaluate("(one) => one.getBoundingClientRect().height")
+    held[0].continue_()
+    expect(picture).to_have_js_property("complete", value=True)
+    opened.page.wait_for_function(
+        "(height) => document.querySelector('figure.picture').getBoundingClientRect().height > height + 40", arg=height
+    )
+    # Text streams below all the while.
+    expect(opened.answer("demo")).to_contain_text("Done, and nobody stopped me.")
+    after = read.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert abs(after["y"] - before["y"]) < 1
+
+
 def test_what_an_agent_writes_is_shown_and_never_run(phone: Opens) -> None:
     hostile = (
         "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'> [tap](javascript:window.ran=1) **bold**"
