@@ -14,7 +14,7 @@ from typing import Any
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from bench.conversations import A_TURN, WORKERS, build
-from bench.rows import Row
+from bench.rows import Row, beside
 from bench.timing import median, percentile
 from farhand.client.door import SocketHub
 from farhand.core.clock import SystemClock
@@ -29,6 +29,9 @@ SCREEN = {"width": 390, "height": 844}
 MESSAGES = 5000
 TOKENS_A_SECOND, SECONDS = 100, 10
 ROUNDS = 5
+# Ten seconds of a quick thumb. A frame that takes as long as two is one that was missed.
+FRAMES, FRAME_PIXELS = 600, 60
+MOST_FRAMES = 1.5
 SLOW_PHONE = 4
 # How many times slower than this machine the phone is that text streams to.
 SLOWED = (1, SLOW_PHONE)
@@ -70,6 +73,26 @@ TAPPED = """(wanted) => new Promise((done) => {
   requestAnimationFrame(look);
 })"""
 
+# Milliseconds between one frame and the next while it is scrolled up, and how many pixels it came.
+SCROLLED = """([wanted, frames, pixels]) => new Promise((done) => {
+  const box = document.querySelector(wanted);
+  const took = [];
+  const began = box.scrollTop;
+  let before = null;
+  const step = (now) => {
+    if (before !== null) took.push(now - before);
+    before = now;
+    if (took.length >= frames) return done({ took, came: Math.abs(box.scrollTop - began) });
+    box.scrollTop -= pixels;
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+})"""
+# A scroller that is as high as its scrolling needs, and empty.
+EMPTY_SCROLLER = """<body style="margin: 0"><div class="scroller"
+  style="height: 100vh; overflow-y: auto; display: flex; flex-direction: column-reverse">
+  <div style="flex: none; height: 100000px"></div></div></body>"""
+
 
 async def measure() -> list[Row]:
     """Every figure, measured in this run."""
@@ -81,8 +104,9 @@ async def measure() -> list[Row]:
             context = await _paired(house, browser)
             first = await _first_visits(house, browser)
             long = await _long_conversation(house, context)
+            scrolled = [row for slowed in SLOWED for row in await _scrolling(house, context, slowed)]
             streaming = [row for slowed in SLOWED for row in await _streaming(house, context, slowed)]
-            return [*streaming, *long, *first]
+            return [*streaming, *long, *scrolled, *first]
 
 
 @asynccontextmanager
@@ -181,6 +205,30 @@ async def _long_conversation(house: House, context: BrowserContext) -> list[Row]
     return [
         Row(f"{name}, the app opened with it", median(opened), "ms", limit=1000.0),
         Row(f"{name}, tapped in the team", median(tapped), "ms", limit=1000.0),
+    ]
+
+
+async def _scrolling(house: House, context: BrowserContext, slowed: int) -> list[Row]:
+    """Up through the long conversation, beside a scroller with nothing in it; a frame that is missed counts twice."""
+    wanted = [".scroller", FRAMES, FRAME_PIXELS]
+    async with _page(context, slowed) as page:
+        await page.set_content(EMPTY_SCROLLER)
+        empty: dict[str, Any] = await page.evaluate(SCROLLED, wanted)
+    async with _page(context, slowed) as page:
+        await page.goto(f"{_address(house)}#/w/worker-1")
+        await page.locator(".row .md").first.wait_for()
+        found: dict[str, Any] = await page.evaluate(SCROLLED, wanted)
+    how = f" at {slowed} × throttle" if slowed > 1 else ""
+    return [
+        beside(
+            f"frame while {MESSAGES:,} messages are scrolled, p95{how}",
+            percentile(found["took"], 0.95),
+            "ms",
+            "an empty scroller",
+            percentile(empty["took"], 0.95),
+            limit=None if slowed > 1 else MOST_FRAMES,
+            note=f"{len(found['took'])} frames over {found['came']:,.0f} pixels",
+        )
     ]
 
 

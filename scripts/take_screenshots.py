@@ -94,6 +94,16 @@ def _search(page: Page) -> None:
     page.locator("mark").first.wait_for()
 
 
+def _search_in_vain(page: Page) -> None:
+    page.locator("input[type=search]").fill("a word that nobody said")
+    page.get_by_text("a word that nobody said").wait_for()
+
+
+def _search_that_fails(page: Page) -> None:
+    page.locator("input[type=search]").fill("race")
+    page.get_by_text("The node did not answer.").wait_for()
+
+
 def _scroll_up(page: Page) -> None:
     page.locator(".scroller").evaluate("(box) => { box.scrollTop = -900 }")
     page.locator(".jump").wait_for()
@@ -163,6 +173,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="team-spanish", language="es-ES"),
     Shot(name="team-chinese", language="zh-CN"),
     Shot(name="inbox", place="inbox"),
+    Shot(name="inbox-empty", place="inbox", query="state=empty"),
     Shot(name="notifications", place="notifications", prepare=_switched_on),
     Shot(name="notifications-german", place="notifications", language="de-DE", prepare=_switched_on),
     Shot(name="conversation", place="w/cora"),
@@ -172,10 +183,14 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="conversation-writing", place="w/otto", prepare=_write),
     Shot(name="conversation-offline", place="w/ned"),
     Shot(name="conversation-limited", place="w/zoe"),
+    Shot(name="conversation-empty", place="w/otto", query="state=empty"),
+    Shot(name="conversation-failed", place="w/otto", query="state=failed"),
+    Shot(name="conversation-read-only", place="w/ann", query="readonly=1"),
     Shot(name="ask", place="w/ann!ask%3Aa1"),
     Shot(name="ask-plan", place="w/gus!ask%3Aa2"),
     Shot(name="ask-questions", place="w/gus!ask%3Aa3"),
     Shot(name="ask-settled", place="!ask%3Anone"),
+    Shot(name="ask-read-only", place="w/ann!ask%3Aa1", query="readonly=1"),
     Shot(name="ask-german", place="w/ann!ask%3Aa1", language="de-DE"),
     Shot(name="queue", place="w/ann!queue%3Aann"),
     Shot(name="worker", place="w/ann!worker%3Aann"),
@@ -192,10 +207,17 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="review-sheet", place="w/otto!review%3Aotto"),
     Shot(name="files", place="w/ann/files"),
     Shot(name="diff", place="w/ann/files", prepare=_first_file),
+    Shot(name="diff-empty", place="w/ann/files", query="state=empty"),
+    Shot(name="diff-failed", place="w/ann/files", query="state=failed"),
     Shot(name="folder", place="w/ann/files", prepare=_browse),
     Shot(name="file", place="w/ann/files", prepare=_one_file),
     Shot(name="turn-changes", place="w/ann/files/t1"),
     Shot(name="sessions", place="sessions"),
+    Shot(name="session-sheet", place="sessions!session%3Acodex%2F77ab"),
+    Shot(name="session-sheet-empty", place="sessions!session%3Acodex%2F77ab", query="state=empty"),
+    Shot(name="session-sheet-failed", place="sessions!session%3Acodex%2F77ab", query="state=failed"),
+    Shot(name="search-empty", place="search", query="state=empty", prepare=_search_in_vain),
+    Shot(name="search-failed", place="search", query="state=failed", prepare=_search_that_fails),
     Shot(name="search", place="search", prepare=_search),
     Shot(name="more", place="more"),
     Shot(name="devices", place="devices"),
@@ -203,6 +225,8 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="sprint", place="w/pia!sprint%3Apia"),
     Shot(name="sprint-start", place="w/ivy!sprint%3Aivy", prepare=_write_sprint),
     Shot(name="terminal", place="w/ann/terminal", prepare=_terminal),
+    Shot(name="terminal-ended", place="w/ann/terminal", query="state=failed"),
+    Shot(name="terminal-read-only", place="w/ann/terminal", query="readonly=1", prepare=_terminal),
     Shot(name="voice", place="w/ivy", prepare=_record),
     Shot(name="pictures", place="w/ivy", prepare=_attach),
     Shot(name="pairing", query="link=unpaired", prepare=_wrong_code),

@@ -9,26 +9,31 @@ from dataclasses import dataclass
 
 import anyio
 import httpx2
-from playwright.async_api import Locator, Page, async_playwright, expect
+from playwright.async_api import FilePayload, Locator, Page, async_playwright, expect
 from playwright.async_api import TimeoutError as NotInTime
+from tests.live.app.cable import Cable
 from tests.live.app.phone import ARGUMENTS, CHROMIUM
 from tests.live.nodes import SAFETY_SECONDS
-from tests.live.phone_scenarios import PhoneModel
+from tests.live.phone_scenarios import FIRST, SECOND, PhoneModel
 from tests.live.turn_scenarios import AskedWith, EffortModel
 
+from farhand.drivers.demo.replies import sunrise
 from farhand.testing.models.script import say
 from farhand.testing.phone import Phone
 
 # What every worker is told first.
 WELCOME = "a long-lived worker on this team"
+# How the bytes of every PNG begin where a request carries them.
+PNG_IN_BASE64 = "iVBORw0KGgo"
 expect.set_options(timeout=SAFETY_SECONDS * 1000)
 
 
 @dataclass
 class AppInHand:
-    """The app on a phone's screen, and what is done there with one worker."""
+    """The app on a phone's screen, the cable to its node, and what is done there with one worker."""
 
     page: Page
+    cable: Cable
     name: str = "ann"
 
     def button(self, name: str) -> Locator:
@@ -51,6 +56,11 @@ class AppInHand:
         """Writes and sends."""
         await self.page.get_by_role("textbox", name=f"Message {self.name}…").fill(text)
         await self.button("Send").tap()
+
+    def receipt(self, text: str) -> Locator:
+        """What is told of the message that says this."""
+        message = self.page.get_by_role("article", name="Message of you").filter(has_text=text)
+        return message.locator(".receipt").first
 
     async def hears(self, text: str) -> None:
         """One answer has this text."""
@@ -80,24 +90,28 @@ class AppInHand:
 @asynccontextmanager
 async def with_app(phone: Phone) -> AsyncIterator[AppInHand]:
     """The app of that phone's node, paired, on a screen of 390 by 844 pixels; nothing may go wrong in its page."""
-    address = f"http://127.0.0.1:{phone.port}"
-    await _answers(f"{address}/healthz")
+    await _answers(f"http://127.0.0.1:{phone.port}/healthz")
     code = (await phone.types("pair", "--node", "test")).splitlines()[0].removeprefix("Code: ")
     problems: list[str] = []
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        context = await browser.new_context(
-            viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="en"
-        )
-        context.set_default_timeout(SAFETY_SECONDS * 1000)
-        page = await context.new_page()
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        await page.goto(f"{address}/app/#pair={code}")
-        app = AppInHand(page)
-        await app.button("Skip").tap()
-        await expect(page.locator(".team-link", has_text="live")).to_be_visible()
-        yield app
-        await browser.close()
+    with Cable(phone.port) as cable:
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+            context = await browser.new_context(
+                viewport={"width": 390, "height": 844},
+                has_touch=True,
+                is_mobile=True,
+                locale="en",
+                permissions=["clipboard-read", "clipboard-write"],
+            )
+            context.set_default_timeout(SAFETY_SECONDS * 1000)
+            page = await context.new_page()
+            page.on("pageerror", lambda error: problems.append(str(error)))
+            await page.goto(f"http://127.0.0.1:{cable.port}/app/#pair={code}")
+            app = AppInHand(page, cable)
+            await app.button("Skip").tap()
+            await expect(page.locator(".team-link", has_text="live")).to_be_visible()
+            yield app
+            await browser.close()
     assert problems == []
 
 
@@ -112,24 +126,15 @@ async def _answers(address: str) -> None:
 
 
 async def a_day_in_the_app(app: AppInHand, model: PhoneModel, agent: str, wire: str) -> None:
-    """Hired, an ask allowed and another denied, its terminal seen where it has one, let go, and taken up again."""
-    one, two = model.touches("one", "made one"), model.touches("two", "left two")
+    """Everything that one does with a worker from the app, in one life of the agent and the next."""
     model.says(WELCOME, "I am ready")
     await app.hire(agent, wire)
     await app.hears("I am ready")
-    await app.say("zz-one")
-    await expect(app.page.locator(".ask-card")).to_contain_text("touch one.txt")
-    assert not one.exists()
-    await app.tap_until_gone(app.button("Allow once").last)
-    await app.hears("made one")
-    assert one.exists()
-    await app.say("zz-two")
-    await app.tap_until_gone(app.button("Deny").last)
-    if model.goes_on:
-        await app.hears("left two")
-    assert not two.exists()
+    await one_ask_is_allowed_and_another_denied_with_words(app, model)
+    await sends_a_picture(app, model)
     if wire == "tmux":
-        await sees_its_terminal(app)
+        await types_into_its_terminal(app)
+    await what_waits_is_put_in_order_while_an_answer_streams(app, model, streams=wire != "tmux")
     model.says("zz-again", "still the same one")
     model.says(WELCOME, "here again")
     await app.let_go()
@@ -137,6 +142,82 @@ async def a_day_in_the_app(app: AppInHand, model: PhoneModel, agent: str, wire: 
     await app.hears("here again")
     await app.say("zz-again")
     await app.hears("still the same one")
+
+
+async def one_ask_is_allowed_and_another_denied_with_words(app: AppInHand, model: PhoneModel) -> None:
+    """By the card, and by the sheet; what is written beside No reaches the model."""
+    one, two = model.touches("one", "made one"), model.touches("two", "left two")
+    await app.say("zz-one")
+    await expect(app.page.locator(".ask-card")).to_contain_text("touch one.txt")
+    assert not one.exists()
+    await app.tap_until_gone(app.button("Allow once").last)
+    await app.hears("made one")
+    assert one.exists()
+    later = model.hears_words("not on a Monday", "on Tuesday then")
+    await app.say("zz-two")
+    await app.button("More choices").last.tap()
+    await expect(app.sheet).to_contain_text("touch two.txt")
+    await app.sheet.locator(".words").fill("not on a Monday")
+    await app.tap_until_gone(app.sheet.get_by_role("button", name="Deny", exact=True))
+    if model.goes_on:
+        await app.hears("left two")
+    if later:
+        await app.hears("on Tuesday then")
+    assert not two.exists()
+    assert model.was_told("not on a Monday")
+
+
+async def sends_a_picture(app: AppInHand, model: PhoneModel) -> None:
+    """Its bytes are in what the model is asked; an agent that has to read a file for that asks first."""
+    asks = model.looks_at_a_picture("zz-look", "a sunrise")
+    picture: FilePayload = {"name": "sunrise.png", "mimeType": "image/png", "buffer": sunrise()}
+    await app.page.locator("input[type=file]").set_input_files(files=[picture])
+    await expect(app.page.get_by_role("button", name="Remove sunrise.png")).to_be_visible()
+    assert not model.was_told(PNG_IN_BASE64)
+    await app.say("zz-look")
+    if asks:
+        await app.tap_until_gone(app.button("Allow once").last)
+    await app.hears("a sunrise")
+    assert model.was_told(PNG_IN_BASE64)
+
+
+async def what_waits_is_put_in_order_while_an_answer_streams(
+    app: AppInHand, model: PhoneModel, *, streams: bool
+) -> None:
+    """While the model speaks its first half is read, three messages wait, one of them written without a network.
+
+    One more is taken back, and the two that were first in the queue change places.
+    """
+    go_on = model.pauses("zz-away")
+    waiting = {"zz-later": "later said", "zz-sooner": "sooner said", "zz-tunnel": "said in a tunnel"}
+    for marker, text in waiting.items():
+        model.says(marker, text)
+    await app.say("zz-away")
+    await model.asked("zz-away")
+    if streams:
+        await app.hears(FIRST.strip())
+    for marker in ("zz-never", "zz-later", "zz-sooner"):
+        await app.say(marker)
+    await app.page.get_by_role("button", name=re.compile("3 queued")).tap()
+    waits = app.sheet.locator(".queued")
+    await waits.filter(has_text="zz-never").get_by_role("button", name="Drop").tap()
+    await expect(waits).to_have_count(2)
+    await waits.filter(has_text="zz-later").get_by_role("button", name="Later").tap()
+    await expect(waits.first).to_contain_text("zz-sooner")
+    await app.sheet.get_by_role("button", name="Close").tap()
+    app.cable.pull_out()
+    await app.say("zz-tunnel")
+    await expect(app.receipt("zz-tunnel")).to_contain_text("on this")
+    app.cable.plug_in()
+    await expect(app.page.get_by_role("button", name=re.compile("3 queued"))).to_be_visible()
+    go_on()
+    await app.hears(SECOND)
+    for text in waiting.values():
+        await app.hears(text)
+    answers = app.page.get_by_role("article", name=f"{app.name}’s answer")
+    said = [text for one in await answers.all_inner_texts() for text in waiting.values() if text in one]
+    assert said == ["sooner said", "later said", "said in a tunnel"]
+    assert not model.was_told("zz-never")
 
 
 async def the_effort_is_chosen_in_the_app(
@@ -161,11 +242,16 @@ async def the_effort_is_chosen_in_the_app(
     assert effort_of(await model.asked("zz-more")) == "high"
 
 
-async def sees_its_terminal(app: AppInHand) -> None:
-    """What is on the agent's own screen; a text is typed there, and taken back by a key."""
+async def types_into_its_terminal(app: AppInHand) -> None:
+    """What is on the agent's own screen; a text is pasted there, and taken back by a key."""
     await app.page.get_by_role("link", name="Terminal").tap()
     screen = app.page.get_by_role("region", name=f"Terminal of {app.name}")
     await expect(screen).to_contain_text("made one")
+    await app.page.evaluate("navigator.clipboard.writeText('half a thought')")
+    await app.button("Paste what was copied").tap()
+    await expect(screen).to_contain_text("half a thought")
+    await app.button("^C").tap()
+    await expect(screen).not_to_contain_text("half a thought")
     await app.page.get_by_role("link", name=f"Back to {app.name}").tap()
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from farhand.testing.models.script import Failure, Hold, ModelScript, ScriptedReply, ScriptedText, say
+from tests.live.turn_scenarios import AskedWith
+
+from farhand.testing.models.script import Composed, Failure, Hold, ModelScript, ScriptedReply, ScriptedText, say
 from farhand.testing.phone import Phone
 
 FIRST, SECOND = "the first half ", "and the second half"
@@ -32,6 +34,18 @@ class PhoneModel(Protocol):
         """The model says one half, and the other half when the returned function is called."""
         ...
 
+    def looks_at_a_picture(self, marker: str, then: str) -> bool:
+        """The model looks at the picture that comes with that, and speaks then; whether the agent asks before it."""
+        ...
+
+    def hears_words(self, words: str, then: str) -> bool:
+        """Whether what is written beside an answer comes as a prompt of its own, at which the model speaks then."""
+        ...
+
+    def was_told(self, text: str) -> bool:
+        """Whether this was in anything that the model was asked, wherever it stood there."""
+        ...
+
     async def asked(self, marker: str) -> None:
         """Returns when the model was asked that."""
         ...
@@ -41,6 +55,9 @@ class AskedModel(Protocol):
     """What the fake models with a `ModelScript` have in common."""
 
     script: ModelScript
+
+    @property
+    def calls(self) -> Sequence[AskedWith]: ...
 
     async def asked(self, text: str, times: int = 1) -> object: ...
 
@@ -56,11 +73,14 @@ class ScriptedPhoneModel:
         project: Path,
         touch: Callable[[str], ScriptedReply],
         limit: Failure | None = None,
+        look: Composed | None = None,
     ) -> None:
         self._model = model
         self._project = project
         self._touch = touch
         self._limit = limit
+        # The call that reads a picture, where the message brings only its path.
+        self._look = look
 
     def touches(self, name: str, then: str) -> Path:
         self._model.script.conversation(f"zz-{name}", self._touch(f"{name}.txt"), say(then))
@@ -77,6 +97,16 @@ class ScriptedPhoneModel:
     def limits(self, marker: str, text: str) -> None:
         assert self._limit is not None
         self._model.script.conversation(marker, self._limit, say(text))
+
+    def looks_at_a_picture(self, marker: str, then: str) -> bool:
+        self._model.script.conversation(marker, *([self._look] if self._look else []), say(then))
+        return self._look is not None
+
+    def hears_words(self, words: str, then: str) -> bool:
+        return False
+
+    def was_told(self, text: str) -> bool:
+        return any(text in str(call.body) for call in self._model.calls)
 
     async def asked(self, marker: str) -> None:
         await self._model.asked(marker)

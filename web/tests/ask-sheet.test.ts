@@ -56,7 +56,13 @@ function ask(detail: string, kind: "write" | "edit" | "run" = "edit"): OpenAsk {
 
 /** The sheet as it is drawn, and its text alone. */
 function sheet(one: OpenAsk): { html: string; text: string } {
-  const app = { asks: signal([one]), team: signal([]), clock: signal(0), actions: {} } as unknown as App;
+  const app = {
+    asks: signal([one]),
+    team: signal([]),
+    clock: signal(0),
+    device: signal(null),
+    actions: {},
+  } as unknown as App;
   const html = renderToString(h(AppProvider, { value: app, children: h(AskSheet, { id: one.id }) }));
   return {
     html,
@@ -127,7 +133,7 @@ test("an ask is never cut: the last of many lines is there", () => {
 });
 
 function card(one: OpenAsk): string {
-  const app = { clock: signal(0), actions: {} } as unknown as App;
+  const app = { clock: signal(0), device: signal(null), actions: {} } as unknown as App;
   return renderToString(
     h(AppProvider, { value: app, children: h(AskCard, { ask: one, worker: undefined, place: 0 }) }),
   );

@@ -1,6 +1,7 @@
 /** Voice: who turns speech into text, and what becomes of the words. */
 
 import { expect, test } from "vitest";
+import { spokenProblem } from "../src/parts/voice";
 import { wayOf } from "../src/parts/voice-note";
 import { joined } from "../src/state/voice";
 
@@ -19,4 +20,14 @@ test.each([
 test("words that were heard come after what was written", () => {
   expect(joined("", "run the tests")).toBe("run the tests");
   expect(joined("first look, ", "then run")).toBe("first look, then run");
+});
+
+test.each([
+  ["not-allowed", "The browser gives no microphone to this page."],
+  ["audio-capture", "The browser gives no microphone to this page."],
+  ["no-speech", "Nothing was heard."],
+  ["network", "The browser’s recognition failed: network."],
+  ["aborted", ""],
+])("of the recognition's error %s is told: %s", (error, told) => {
+  expect(spokenProblem(error)).toBe(told);
 });

@@ -1,11 +1,12 @@
 """The phone app end to end, in a real Chromium on a real node: nothing lost, nothing twice, back by itself."""
 
+import base64
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, expect
+from playwright.sync_api import Browser, FilePayload, Route, expect
 from tests.live.app.cable import Cable
 from tests.live.app.conftest import Opens
 from tests.live.app.phone import DESK, PHONE, SMALL, AppNode, Phone, running
@@ -13,6 +14,20 @@ from tests.live.nodes import Home
 
 import farhand
 from farhand.drivers.demo.replies import sunrise
+
+# As large as the pieces in which the app brings a file.
+PIECE_BYTES = 256 * 1024
+# What a browser does with a picture that is pasted or dropped.
+HANDED_OVER = """(field, [how, bytes]) => {
+  const picture = Uint8Array.from(atob(bytes), (one) => one.charCodeAt(0));
+  const given = new DataTransfer();
+  given.items.add(new File([picture], "dot.png", { type: "image/png" }));
+  const about = { bubbles: true, cancelable: true };
+  const event = how === "paste"
+    ? new ClipboardEvent("paste", { ...about, clipboardData: given })
+    : new DragEvent("drop", { ...about, dataTransfer: given });
+  if (field.dispatchEvent(event)) throw new Error("the browser would do with the file what it likes");
+}"""
 
 
 @pytest.mark.parametrize("size", [PHONE, SMALL, DESK], ids=["390x844", "360x740", "1280x800"])
@@ -131,6 +146,80 @@ def test_a_picture_goes_along(phone: Opens, node: AppNode) -> None:
     expect(opened.page.get_by_role("button", name="Remove dot.png")).to_be_visible()
     opened.tap(opened.button("Send"))
     expect(opened.answer("demo")).to_contain_text(f"{len(sunrise()):,} bytes of it")
+
+
+@pytest.mark.parametrize("how", ["paste", "drop"])
+def test_a_picture_is_pasted_and_dropped(phone: Opens, how: str) -> None:
+    opened = phone(DESK)
+    opened.pair()
+    opened.open_worker("demo")
+    opened.composer("demo").fill("look at this")
+    opened.composer("demo").evaluate(HANDED_OVER, [how, base64.b64encode(sunrise()).decode()])
+    expect(opened.page.get_by_role("button", name="Remove dot.png")).to_be_visible()
+    # The text of the draft stands, and nothing that the browser would make of the file.
+    expect(opened.composer("demo")).to_have_value("look at this")
+    opened.tap(opened.button("Send"))
+    expect(opened.answer("demo")).to_contain_text(f"{len(sunrise()):,} bytes of it")
+
+
+def test_how_far_a_file_has_come_is_seen_while_it_is_brought(phone: Opens) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        # What comes after the first that was held goes through.
+        route.continue_() if held else held.append(route)
+
+    opened = phone()
+    opened.pair()
+    opened.open_worker("demo")
+    opened.page.route(re.compile(r"/api/uploads/.*offset=[1-9]"), hold)
+    large: FilePayload = {"name": "notes.bin", "mimeType": "application/octet-stream", "buffer": bytes(4 * PIECE_BYTES)}
+    opened.page.locator("input[type=file]").set_input_files(files=[large])
+    expect(opened.page.get_by_role("button", name="Remove notes.bin")).to_be_visible()
+    opened.say("demo", "read it")
+    bar = opened.page.get_by_role("progressbar")
+    # The first of four pieces is there, and the second is under way.
+    expect(bar).to_have_js_property("value", 0.25)
+    held[0].continue_()
+    expect(bar).to_have_count(0)
+    expect(opened.answer("demo")).to_contain_text(f"{4 * PIECE_BYTES:,} bytes of it")
+
+
+def test_a_picture_that_comes_late_above_what_is_read_moves_nothing(phone: Opens) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    opened = phone()
+    opened.pair()
+    opened.open_worker("demo")
+    for word, answer in (("image", "Sunrise"), ("long", ""), ("stream", "as I would write code for you.")):
+        opened.say("demo", word)
+        expect(opened.receipt(word)).to_contain_text("answered")
+        expect(opened.answer("demo")).to_contain_text(answer)
+    opened.page.route(re.compile(r"/shown\?path="), hold)
+    opened.page.reload()
+    picture = opened.page.locator("figure.picture img")
+    picture.wait_for(state="attached")
+    opened.say("demo", "slow")
+    expect(opened.answer("demo")).to_contain_text("Stop me whenever you like. 1")
+    read = opened.page.get_by_role("article", name="Message of you").filter(has_text="long")
+    read.evaluate("(row) => row.scrollIntoView({ block: 'start' })")
+    expect(opened.page.locator(".jump")).to_be_visible()
+    before = read.bounding_box()
+    height = opened.page.locator("figure.picture").evaluate("(one) => one.getBoundingClientRect().height")
+    held[0].continue_()
+    expect(picture).to_have_js_property("complete", value=True)
+    opened.page.wait_for_function(
+        "(height) => document.querySelector('figure.picture').getBoundingClientRect().height > height + 40", arg=height
+    )
+    # Text streams below all the while.
+    expect(opened.answer("demo")).to_contain_text("Done, and nobody stopped me.")
+    after = read.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert abs(after["y"] - before["y"]) < 1
 
 
 def test_what_an_agent_writes_is_shown_and_never_run(phone: Opens) -> None:

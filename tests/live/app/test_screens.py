@@ -1,5 +1,6 @@
 """The screens of the phone app on their fixture, in a real Chromium: nothing jumps, and everybody can read them."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +30,24 @@ WATCH = """async (pixels) => {
   observer.observe(document.querySelector(".rows"));
   while (box.scrollHeight < height + pixels) await new Promise(requestAnimationFrame);
   return measured > 2 ? moved : "nothing was measured";
+}"""
+# As above, until text has come below what is read and older messages above it.
+WATCH_BOTH = """async (pixels) => {
+  const box = document.querySelector(".scroller");
+  const rows = document.querySelector(".rows");
+  const top = box.getBoundingClientRect().top;
+  const row = [...document.querySelectorAll(".row")].find((one) => one.getBoundingClientRect().top > top + 20);
+  const place = () => row.getBoundingClientRect();
+  const above = () => place().top - rows.getBoundingClientRect().top;
+  const below = () => rows.getBoundingClientRect().bottom - place().bottom;
+  const before = { top: place().top, above: above(), below: below() };
+  let moved = 0;
+  new ResizeObserver(() => {
+    moved = Math.max(moved, Math.abs(place().top - before.top));
+  }).observe(rows);
+  while (above() < before.above + pixels || below() < before.below + pixels)
+    await new Promise(requestAnimationFrame);
+  return moved;
 }"""
 # What was measured before the next picture is drawn, nobody has seen.
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -92,6 +111,52 @@ def test_text_that_streams_below_moves_nothing_that_is_read_above(phone: Browser
     page.locator(".scroller").evaluate("(box) => { box.scrollTop = -1500 }")
     page.locator(".jump").wait_for()
     assert page.evaluate(WATCH, ENOUGH_PIXELS) < 1
+
+
+def test_text_below_and_older_messages_above_move_nothing_that_is_read(phone: BrowserContext, address: str) -> None:
+    page = opened(phone, f"{address}?long=30&stream=1#/w/ann")
+    page.locator(".scroller").evaluate("(box) => { box.scrollTop = 900 - box.scrollHeight + box.clientHeight }")
+    page.locator(".jump").wait_for()
+    assert page.evaluate(WATCH_BOTH, ENOUGH_PIXELS) < 1
+
+
+def test_a_microphone_that_the_browser_denies_is_told(phone: BrowserContext, address: str) -> None:
+    page = phone.new_page()
+    for voice in ("The node", "The browser"):
+        page.goto(f"{address}#/more")
+        page.get_by_label("Voice").select_option(voice)
+        page.get_by_role("link", name="Team").first.click()
+        page.get_by_role("link", name="ivy").click()
+        page.get_by_role("button", name=re.compile("^(Record|Speak)")).tap()
+        expect(page.get_by_role("alert")).to_contain_text("The browser gives no microphone to this page.")
+
+
+def test_a_device_that_may_only_look_is_offered_no_answer(phone: BrowserContext, address: str) -> None:
+    page = opened(phone, f"{address}?readonly=1#/w/ann")
+    page.get_by_text("This device may look, not write.").wait_for()
+    answers = page.get_by_role("button", name=re.compile("^(Allow|Deny)"))
+    assert answers.count() == 0
+    page.get_by_role("button", name="Read it").tap()
+    expect(page.get_by_role("dialog")).to_contain_text("git push origin main")
+    assert answers.count() == 0
+
+
+def test_a_terminal_that_has_ended_is_not_called_live_and_takes_no_keys(phone: BrowserContext, address: str) -> None:
+    page = phone.new_page()
+    page.goto(f"{address}?state=failed#/w/ann/terminal")
+    page.get_by_text("ann has no terminal right now.").wait_for()
+    assert page.get_by_text("terminal, live").count() == 0
+    assert page.locator(".terminal-keys").count() == 0
+
+
+def test_a_search_that_fails_says_so(phone: BrowserContext, address: str) -> None:
+    problems: list[str] = []
+    page = phone.new_page()
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(f"{address}?state=failed#/search")
+    page.get_by_role("searchbox").fill("race")
+    page.get_by_text("The node did not answer.").wait_for()
+    assert problems == []
 
 
 def test_who_reads_the_newest_stays_with_it_while_text_streams(phone: BrowserContext, address: str) -> None:
@@ -187,7 +252,22 @@ def test_the_way_back_closes_a_sheet_and_then_the_conversation(phone: BrowserCon
 
 
 @pytest.mark.parametrize(
-    "name", ["team", "conversation-folds", "ask", "ask-questions", "queue", "hire", "diff", "more", "pairing"]
+    "name",
+    [
+        "team",
+        "conversation-folds",
+        "conversation-failed",
+        "ask",
+        "ask-questions",
+        "ask-read-only",
+        "queue",
+        "hire",
+        "diff",
+        "session-sheet",
+        "terminal-ended",
+        "more",
+        "pairing",
+    ],
 )
 def test_a_screen_has_nothing_that_axe_is_against(browser: Browser, address: str, tmp_path: Path, name: str) -> None:
     shot = next(one for one in SHOTS if one.name == name)

@@ -60,6 +60,17 @@ class GeminiPhoneModel:
     def limits(self, marker: str, text: str) -> None:
         self._studio.model.expect(exhausted(daily=True), says(text), prompt=marker)
 
+    def looks_at_a_picture(self, marker: str, then: str) -> bool:
+        self.says(marker, then)
+        return False
+
+    def hears_words(self, words: str, then: str) -> bool:
+        self.says(words, then)
+        return True
+
+    def was_told(self, text: str) -> bool:
+        return any(text in str(one.body) for one in self._studio.model.requests)
+
     async def asked(self, marker: str) -> None:
         await self._studio.asked(marker)
 

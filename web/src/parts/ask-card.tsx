@@ -58,7 +58,7 @@ function Permission({ ask }: { ask: OpenAsk }) {
 }
 
 function AskButtons({ ask, place }: { ask: OpenAsk; place: number }) {
-  const { actions } = useApp();
+  const { actions, device } = useApp();
   const steady = useSteady(ask.id, place);
   const allow = onceOnly(ask.choices);
   const deny = sides(ask.choices).denying[0];
@@ -68,6 +68,15 @@ function AskButtons({ ask, place }: { ask: OpenAsk; place: number }) {
     if (steady()) actions.answer(ask.id, [choice]);
   };
   if (ask.answering) return <p class="small dim">{t("answering")}</p>;
+  if (device.value?.readOnly) {
+    return (
+      <div class="buttons">
+        <button type="button" class="button" onClick={open}>
+          {t("readIt")}
+        </button>
+      </div>
+    );
+  }
   // What was not shown whole, and where it would be done, is not answered from here.
   if (ask.about !== "permission" || !allow || !deny || cut || !ask.where) {
     const words = ask.about === "plan" ? t("readPlan") : ask.about === "choice" ? t("answerIt") : t("readAndDecide");

@@ -69,7 +69,7 @@ export function useVoiceNote(worker: string, onText: (text: string) => void, onR
     way,
     listening: browser.listening,
     seconds: recorder.seconds,
-    problem: recorder.refused ? t("noMicrophone") : problem,
+    problem: recorder.refused ? t("noMicrophone") : browser.problem || problem,
     busy,
     begin: () => (way === "node" ? void recorder.start() : browser.toggle()),
     finish: recorder.finish,

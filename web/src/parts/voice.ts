@@ -1,7 +1,7 @@
 /** Speech to text by the browser's own recognition, where it has one. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { language } from "../texts";
+import { language, t } from "../texts";
 
 interface Recognition extends EventTarget {
   lang: string;
@@ -9,7 +9,7 @@ interface Recognition extends EventTarget {
   continuous: boolean;
   onresult: ((event: { results: ArrayLike<ArrayLike<{ transcript: string }>> }) => void) | null;
   onend: (() => void) | null;
-  onerror: (() => void) | null;
+  onerror: ((event: { readonly error?: string }) => void) | null;
   start(): void;
   stop(): void;
 }
@@ -24,12 +24,31 @@ function recognitionClass(): RecognitionClass | undefined {
 export interface Voice {
   readonly possible: boolean;
   readonly listening: boolean;
+  /** Why nothing came of the last time, for the person; empty where all went well. */
+  readonly problem: string;
   readonly toggle: () => void;
+}
+
+/** What the person is told of an error of the browser's recognition. Pure. */
+export function spokenProblem(error: string): string {
+  switch (error) {
+    case "aborted":
+      return "";
+    case "no-speech":
+      return t("nothingHeard");
+    case "not-allowed":
+    case "service-not-allowed":
+    case "audio-capture":
+      return t("noMicrophone");
+    default:
+      return t("recognitionFailed", { error });
+  }
 }
 
 /** Listens until it is told to stop, or the person is silent; hands over what was understood. */
 export function useVoice(onText: (text: string) => void): Voice {
   const [listening, setListening] = useState(false);
+  const [problem, setProblem] = useState("");
   const running = useRef<Recognition | null>(null);
   const told = useRef(onText);
   told.current = onText;
@@ -55,10 +74,12 @@ export function useVoice(onText: (text: string) => void): Voice {
       running.current = null;
       setListening(false);
     };
-    one.onerror = one.onend;
+    // The end is told after an error, too.
+    one.onerror = ({ error }) => setProblem(spokenProblem(error ?? ""));
     running.current = one;
+    setProblem("");
     setListening(true);
     one.start();
   };
-  return { possible: Made !== undefined, listening, toggle };
+  return { possible: Made !== undefined, listening, problem, toggle };
 }

@@ -33,7 +33,7 @@ export function AskSheet({ id }: { id: string }) {
 }
 
 function OpenAskSheet({ ask, tinted }: { ask: OpenAsk; tinted: string }) {
-  const { asks, actions } = useApp();
+  const { asks, actions, device } = useApp();
   const { allowing, denying } = sides(ask.choices);
   const [made, setMade] = useState<readonly string[]>(() => firstMade(ask));
   const [words, setWords] = useState("");
@@ -49,7 +49,10 @@ function OpenAskSheet({ ask, tinted }: { ask: OpenAsk; tinted: string }) {
   };
   const needsWords = made.some((one) => ask.choices.find((choice) => choice.id === one)?.words);
   const ready = made.length > 0 && (!needsWords || words.trim() !== "");
-  const foot = ask.answering ? (
+  const mayWrite = !device.value?.readOnly;
+  const foot = !mayWrite ? (
+    <p class="small dim">{t("readOnlyDevice")}</p>
+  ) : ask.answering ? (
     <p class="small dim">{t("answering")}</p>
   ) : (
     <div class="buttons">
@@ -76,7 +79,7 @@ function OpenAskSheet({ ask, tinted }: { ask: OpenAsk; tinted: string }) {
       {allowing.length > 1 || ask.about === "choice" || allowing.some((choice) => choice.scope) ? (
         <Choices ask={ask} choices={allowing} made={made} onMake={setMade} />
       ) : null}
-      {denying.length || needsWords ? (
+      {mayWrite && (denying.length || needsWords) ? (
         <textarea
           class="input words"
           rows={2}

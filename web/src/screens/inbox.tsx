@@ -29,7 +29,7 @@ export function InboxScreen() {
     <>
       <header class="top plain">
         <h1 class="grow">{t("inbox")}</h1>
-        <span class="small dim">{t("oldestFirst")}</span>
+        {oldest.length ? <span class="small dim">{t("oldestFirst")}</span> : null}
       </header>
       <div class="body">
         {oldest.length + waits.length + rest.length === 0 ? <Notice icon="check" text={t("nothingWaits")} /> : null}

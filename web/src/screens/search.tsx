@@ -19,14 +19,20 @@ export function SearchScreen() {
   const { actions, clock, team } = useApp();
   const [query, setQuery] = useState("");
   const [found, setFound] = useState<readonly Found[]>();
+  const [problem, setProblem] = useState("");
   useEffect(() => {
+    setProblem("");
     if (query.trim().length < 2) {
       setFound(undefined);
       return undefined;
     }
     let wanted = true;
     const timer = setTimeout(
-      () => void actions.search(query.trim()).then((all) => wanted && setFound(all)),
+      () =>
+        void actions.search(query.trim()).then(
+          (all) => wanted && setFound(all),
+          (error) => wanted && setProblem(error instanceof Error ? error.message : String(error)),
+        ),
       PAUSE_MILLISECONDS,
     );
     return () => {
@@ -57,7 +63,8 @@ export function SearchScreen() {
         />
       </header>
       <div class="body">
-        {found === undefined ? <Notice icon="search" text={t("searchExplained")} /> : null}
+        {problem ? <Notice icon="warn" text={problem} /> : null}
+        {found === undefined && !problem ? <Notice icon="search" text={t("searchExplained")} /> : null}
         {found?.length === 0 ? <Notice icon="search" text={t("nothingFound", { query })} /> : null}
         <ul class="workers">
           {found?.map((place) => (

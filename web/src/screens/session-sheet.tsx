@@ -27,7 +27,13 @@ export function SessionSheet({ about }: { about: string }) {
   useEffect(() => load(), [about]);
   return (
     <Sheet title={t("whatWasSaid")}>
-      {problem ? <Notice icon="warn" text={problem} /> : null}
+      {problem ? (
+        <Notice icon="warn" text={problem}>
+          <button type="button" class="button" onClick={() => load(past?.first)}>
+            {t("tryAgain")}
+          </button>
+        </Notice>
+      ) : null}
       {past === undefined ? (
         problem ? null : (
           <Loading text={t("loading")} />

@@ -40,7 +40,7 @@ export function TerminalScreen({ worker }: { worker: Worker }) {
         <div class="grow">
           <h1>
             <span class="one">{worker.name}</span>
-            <span class="small dim one">{t("terminalLive")}</span>
+            <span class="small dim one">{problem ? t("terminal") : t("terminalLive")}</span>
           </h1>
         </div>
         {screen ? (
@@ -75,7 +75,7 @@ export function TerminalScreen({ worker }: { worker: Worker }) {
           {refused}
         </p>
       ) : null}
-      {device.value?.readOnly ? null : <Keyboard onType={(input) => void type(input)} />}
+      {device.value?.readOnly || problem ? null : <Keyboard onType={(input) => void type(input)} />}
     </>
   );
 }

@@ -28,6 +28,7 @@ import type {
 
 const WORD_MILLISECONDS = 40;
 const DONE: Outcome = { ok: true };
+const FAILED = "The node did not answer.";
 
 interface FixtureConversation extends Conversation {
   readonly rows: Signal<readonly Row[]>;
@@ -37,6 +38,7 @@ interface FixtureConversation extends Conversation {
 
 /**
  * The query says how things stand: `?link=offline|unpaired|starting|catching-up`, `?team=empty|loading`, `?update=1`, `?tour=1`,
+ * `?state=empty` for nothing said, asked, changed or found, `?state=failed` for what cannot be had, `?readonly=1`,
  * `?long=5000` for that many rows, `?stream=1` for an answer that never stops.
  */
 export function fixtureApp(query: URLSearchParams): App {
@@ -67,6 +69,8 @@ class FixtureApp implements App {
   readonly clock = signal(now());
   private readonly open = new Map<string, FixtureConversation>();
   private readonly long: number;
+  private readonly isEmpty: boolean;
+  private readonly hasFailed: boolean;
   private pushed = false;
 
   constructor(query: URLSearchParams) {
@@ -78,7 +82,13 @@ class FixtureApp implements App {
       why: link === "offline" ? "The node did not answer." : "",
     });
     const team = query.get("team");
-    this.team = signal(team === "loading" ? null : team === "empty" ? [] : busyTeam(now()));
+    this.isEmpty = query.get("state") === "empty";
+    this.hasFailed = query.get("state") === "failed";
+    const busy = this.isEmpty ? busyTeam(now()).map(quiet) : busyTeam(now());
+    this.team = signal(team === "loading" ? null : team === "empty" ? [] : busy);
+    if (query.get("readonly") !== null && this.device.value) {
+      this.device.value = { ...this.device.value, readOnly: true };
+    }
     this.settings = signal({ ...USUAL, toured: query.get("tour") === null });
     this.updateReady = signal(query.get("update") !== null);
     this.long = Number(query.get("long") ?? 0);
@@ -97,9 +107,9 @@ class FixtureApp implements App {
     }
     const made: FixtureConversation = {
       worker,
-      rows: signal(conversations(now(), worker, this.long)),
-      status: signal("ready" as const),
-      problem: signal(""),
+      rows: signal(this.isEmpty || this.hasFailed ? [] : conversations(now(), worker, this.long)),
+      status: signal(this.hasFailed ? ("failed" as const) : ("ready" as const)),
+      problem: signal(this.hasFailed ? FAILED : ""),
       more: signal(this.long > 0),
       loadingOlder: signal(false),
       draft: signal<Draft>({ text: "", pictures: [] }),
@@ -295,23 +305,35 @@ class FixtureApp implements App {
     },
     loadAround: async () => undefined,
     look: (worker) => this.change(worker, (one) => ({ ...one, unread: 0 })),
-    changes: async () => ({ patch: CHANGES, cut: false }),
+    changes: async () => {
+      if (this.hasFailed) throw new Error(FAILED);
+      return { patch: this.isEmpty ? "" : CHANGES, cut: false };
+    },
     folder: async (_worker, path) => ({ entries: path === "" ? FOLDER : FOLDER.slice(3), more: false }),
     fileText: async () => ({ text: FILE, size: FILE.length, cut: false }),
-    watchPane: (_worker, watcher) => {
+    watchPane: (worker, watcher) => {
+      if (this.hasFailed) {
+        watcher.lost(`${worker} has no terminal right now.`);
+        return { again: () => undefined, stop: () => undefined };
+      }
       watcher.piece({ bytes: new TextEncoder().encode(PANE), columns: 60, rows: 22, reset: true });
       watcher.live();
       return { again: () => undefined, stop: () => undefined };
     },
     type: async () => DONE,
-    search: async (query) =>
-      query.length < 2
+    search: async (query) => {
+      if (this.hasFailed) throw new Error(FAILED);
+      return query.length < 2 || this.isEmpty
         ? []
-        : [{ worker: "ann", seq: 1, at: now() - 3600, excerpt: `… the race, and ${query} beside it …` }],
+        : [{ worker: "ann", seq: 1, at: now() - 3600, excerpt: `… the race, and ${query} beside it …` }];
+    },
     passkeys: true,
     addPasskey: async () => DONE,
     usePasskey: async () => DONE,
-    sessionPast: async () => ({ rows: conversations(now() - 7200, "past", 0), first: 0, more: false }),
+    sessionPast: async () => {
+      if (this.hasFailed) throw new Error(FAILED);
+      return { rows: this.isEmpty ? [] : conversations(now() - 7200, "past", 0), first: 0, more: false };
+    },
     sessions: async () => [
       {
         id: "9f2c",
@@ -360,7 +382,7 @@ class FixtureApp implements App {
       this.attention.value = settings;
       return DONE;
     },
-    digest: async () => AWAY.map((line) => ({ ...line, at: now() - 3600 })),
+    digest: async () => (this.isEmpty ? [] : AWAY).map((line) => ({ ...line, at: now() - 3600 })),
     push: async () => ({ support: "ready", on: this.pushed, problem: "" }),
     pushOn: async () => {
       this.pushed = true;
@@ -426,6 +448,20 @@ class FixtureApp implements App {
     }
     return DONE;
   }
+}
+
+/** A worker that wants nothing of anybody. */
+function quiet(worker: Worker): Worker {
+  return {
+    ...worker,
+    asks: [],
+    queue: [],
+    reviews: [],
+    unread: 0,
+    state: "available",
+    workingSince: null,
+    lastLine: "",
+  };
 }
 
 function now(): number {

@@ -36,6 +36,7 @@ export const ASK_TEXTS = {
   hasAQuestion: ["has a question", "hat eine Frage", "a une question", "tiene una pregunta", "有一个问题"],
   moreChoices: ["More choices", "Mehr Möglichkeiten", "Autres choix", "Más opciones", "更多选项"],
   moreLines: ["… {n} lines more", "… noch {n} Zeilen", "… encore {n} lignes", "… {n} líneas más", "… 还有 {n} 行"],
+  readIt: ["Read it", "Lesen", "Lire", "Leer", "查看"],
   readAndDecide: ["Read and decide", "Lesen und entscheiden", "Lire et décider", "Leer y decidir", "查看并决定"],
   readPlan: ["Read the plan", "Plan lesen", "Lire le plan", "Leer el plan", "查看计划"],
   risk: ["Risk", "Risiko", "Risque", "Riesgo", "风险"],

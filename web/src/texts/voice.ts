@@ -25,6 +25,13 @@ export const VOICE_TEXTS = {
     "No se oyó nada.",
     "没有听到内容。",
   ],
+  recognitionFailed: [
+    "The browser’s recognition failed: {error}.",
+    "Die Erkennung des Browsers ging schief: {error}.",
+    "La reconnaissance du navigateur a échoué : {error}.",
+    "El reconocimiento del navegador falló: {error}.",
+    "浏览器语音识别失败：{error}。",
+  ],
   recordNote: [
     "Record a voice note",
     "Sprachnotiz aufnehmen",

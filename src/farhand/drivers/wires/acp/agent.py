@@ -19,7 +19,7 @@ from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines, writ
 from farhand.sdk.acp.client import AcpClient, AcpSession
 from farhand.sdk.acp.rpc import PeerGone, RpcError
 from farhand.sdk.acp.streams import ProcessStream, spawn
-from farhand.sdk.acp.words import AcpMode, AcpPermission
+from farhand.sdk.acp.words import AcpMode, AcpPermission, AcpTurnEnded
 from farhand.sdk.errors import SdkError
 
 CANCEL_AGAIN_SECONDS = 1.0
@@ -41,6 +41,8 @@ class AcpRelay:
         self._stopped: set[str] = set()
         self._stopping: asyncio.Task[None] | None = None
         self._asked: dict[str, asyncio.Future[str]] = {}
+        # What the person wrote beside an answer: the protocol has no field for it.
+        self._words: list[str] = []
 
     def open(self, client: AcpClient, session: AcpSession) -> None:
         """The session that prompts go to."""
@@ -50,6 +52,7 @@ class AcpRelay:
     async def play(self, prompt: Prompt) -> None:
         """One turn, from the prompt to its end. Raises PeerGone when the agent died of it."""
         self._running, self._calls, self._seen = prompt.id, AcpToolCalls(), False
+        self._words.clear()
         try:
             if self._running in self._stopped:
                 self._write_line({"ended": self._running, "how": "interrupted"})
@@ -67,12 +70,28 @@ class AcpRelay:
                 self._stopping = None
 
     async def _send_prompt(self, prompt: Prompt) -> None:
+        """Prompts until the turn is over: what was written beside an answer is told when the agent hears again."""
         if self._session is None:
             raise SdkError("The agent has no session.")
-        async with aclosing(self._session.prompt(blocks_of(prompt, images=self._images))) as events:
-            async for event in events:
-                for line in lines_of(self._running, event, self._calls):
-                    self._write_line(line)
+        words: Prompt | None = prompt
+        while words is not None:
+            content, words = blocks_of(words, images=self._images), None
+            async with aclosing(self._session.prompt(content)) as events:
+                async for event in events:
+                    if isinstance(event, AcpTurnEnded):
+                        words = self._words_left(event)
+                    for line in lines_of(self._running, event, self._calls):
+                        # Where words are left, the turn goes on, and the answer to them is a paragraph of its own.
+                        goes_on = words is not None and "ended" in line
+                        self._write_line({"text": self._running, "piece": "\n\n"} if goes_on else line)
+
+    def _words_left(self, ended: AcpTurnEnded) -> Prompt | None:
+        """What the agent is told before the turn ends, unless it was stopped or failed."""
+        words = "\n".join(self._words)
+        self._words.clear()
+        if not words or ended.stop_reason != "end_turn" or self._running in self._stopped:
+            return None
+        return Prompt(self._running, f"The manager wrote beside the answer to what you asked: {words}")
 
     def _write_line(self, line: JsonObject) -> None:
         """Writes a line; the first one about a turn proves that the agent has read the prompt."""
@@ -108,6 +127,8 @@ class AcpRelay:
             case {"answer": str(ask), "choice": str(choice)}:
                 waiting = self._asked.get(ask)
                 if waiting is not None and not waiting.done():
+                    note = fields.get("note")
+                    self._words += [note.strip()] if isinstance(note, str) and note.strip() else []
                     waiting.set_result(choice)
             case {"interrupt": str(prompt)}:
                 self._stopped.add(prompt)
