@@ -273,9 +273,8 @@ class ClaudeCli:
             outcome = await self.keyboard.set_mode(Mode(change.mode))
             if not isinstance(outcome, Taken):
                 return outcome
-        typed = (("model", change.model), ("effort", change.effort))
-        for command in (f"/{name} {value}" for name, value in typed if value):
-            outcome = await self.keyboard.submit(command)
+        for name, value in (("model", change.model), ("effort", change.effort)):
+            outcome = await self.keyboard.change(name, value) if value else Taken()
             if not isinstance(outcome, Taken):
                 return outcome
         return Taken()
