@@ -368,13 +368,14 @@ async def test_model_and_mode_are_changed(cli_env: ClaudeEnv) -> None:
         await until(cli_env, pane, "accept edits on")
         await house.say("zz-other")
         ended = await house.event(TurnEnded, after=ended.seq)
-        await house.send(Tune(id="t2", model="no-such-model"))
-        refused = (await house.fact(Tuned, after=ended.seq)).refused
-        assert "no-such-model" in refused
-        assert "not found" in refused
+        await house.send(Tune(id="t2", model="no-such-model", mode=Mode.PLAN))
+        assert (await house.fact(Tuned, after=ended.seq)).refused == (
+            "Claude Code says: Model 'no-such-model' not found"
+        )
+        assert "accept edits on" in await cli_env.tmux.capture(pane)
         await house.say("zz-other")
         await house.event(TurnEnded, after=ended.seq)
-        assert house.worker().model == "sonnet"
+        assert (house.worker().model, house.worker().mode) == ("sonnet", Mode.AUTO_EDIT)
     asked = [cli_env.model.prompted("zz-usual")[0], *cli_env.model.prompted("zz-other")]
     families = [str(call.body["model"]).split("-")[1] for call in asked]
     assert families == ["opus", "sonnet", "sonnet"]
