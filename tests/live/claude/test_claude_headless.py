@@ -15,6 +15,7 @@ from tests.live.turn_scenarios import (
     a_stopped_turn_makes_room,
 )
 
+from farhand.model.commands import Tune
 from farhand.model.errors import FarhandError
 from farhand.model.facts import (
     AnswerDelivered,
@@ -26,9 +27,10 @@ from farhand.model.facts import (
     SessionKnown,
     ToolEnded,
     ToolStarted,
+    Tuned,
     TurnEnded,
 )
-from farhand.model.words import HowEnded, HowSettled
+from farhand.model.words import HowEnded, HowSettled, Mode
 from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import limited
@@ -42,9 +44,10 @@ async def hired(house: House, cli_env: ClaudeEnv) -> None:
     await house.hire(backend="claude-headless", directory=cli_env.project)
 
 
-async def test_a_message_is_answered_and_the_next_one_remembers(cli_env: ClaudeEnv) -> None:
+async def test_a_message_is_answered_and_the_next_one_remembers_under_another_model(cli_env: ClaudeEnv) -> None:
     cli_env.model.script.conversation("zz-hello", say("hello manager", piece=4))
     cli_env.model.script.conversation("zz-again", say("hello again"))
+    cli_env.model.missing.add("no-such-model")
     async with cli_env.open() as house:
         await hired(house, cli_env)
         accepted = await house.say("zz-hello")
@@ -55,10 +58,21 @@ async def test_a_message_is_answered_and_the_next_one_remembers(cli_env: ClaudeE
         assert ended.fact.usage.cost_dollars is not None
         assert (await house.fact(Seen)).message == accepted.message
         assert (await house.fact(SessionKnown)).session == house.worker().session
+        await house.send(Tune(id="t1", model="sonnet", mode=Mode.AUTO_EDIT))
+        tuned = await house.event(Tuned)
+        assert isinstance(tuned.fact, Tuned)
+        assert tuned.fact.refused == ""
+        await house.send(Tune(id="t2", model="no-such-model"))
+        refused = (await house.fact(Tuned, after=tuned.seq)).refused
+        assert refused == "Claude Code says: Model 'no-such-model' not found"
+        assert (house.worker().model, house.worker().mode) == ("sonnet", Mode.AUTO_EDIT)
         await house.say("zz-again")
         await house.event(TurnEnded, after=ended.seq)
         assert await house.said() == "hello managerhello again"
-    assert "hello manager" in cli_env.model.prompted("zz-again")[-1].texts
+    again = cli_env.model.prompted("zz-again")[-1]
+    assert "hello manager" in again.texts
+    assert "sonnet" in again.body["model"]
+    assert "sonnet" not in cli_env.model.prompted("zz-hello")[0].body["model"]
 
 
 async def test_an_ask_is_answered_from_the_phone(cli_env: ClaudeEnv) -> None:

@@ -354,12 +354,31 @@ async def test_what_is_half_typed_at_the_desk_survives(cli_env: ClaudeEnv) -> No
 
 
 async def test_model_and_mode_are_changed(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-usual", say("the usual one"))
+    cli_env.model.script.conversation("zz-other", say("another one"), say("still that one"))
+    cli_env.model.missing.add("no-such-model")
     async with cli_env.open() as house:
         await hired(house, cli_env)
-        await house.send(Tune(id="t1", mode=Mode.AUTO_EDIT))
+        await house.say("zz-usual")
+        ended = await house.event(TurnEnded)
+        # In a conversation that has begun, the CLI asks first whether the price of it is meant.
+        await house.send(Tune(id="t1", model="sonnet", mode=Mode.AUTO_EDIT))
         assert (await house.fact(Tuned)).refused == ""
         pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
         await until(cli_env, pane, "accept edits on")
+        await house.say("zz-other")
+        ended = await house.event(TurnEnded, after=ended.seq)
+        await house.send(Tune(id="t2", model="no-such-model", mode=Mode.PLAN))
+        assert (await house.fact(Tuned, after=ended.seq)).refused == (
+            "Claude Code says: Model 'no-such-model' not found"
+        )
+        assert "accept edits on" in await cli_env.tmux.capture(pane)
+        await house.say("zz-other")
+        await house.event(TurnEnded, after=ended.seq)
+        assert (house.worker().model, house.worker().mode) == ("sonnet", Mode.AUTO_EDIT)
+    asked = [cli_env.model.prompted("zz-usual")[0], *cli_env.model.prompted("zz-other")]
+    families = [str(call.body["model"]).split("-")[1] for call in asked]
+    assert families == ["opus", "sonnet", "sonnet"]
 
 
 async def test_an_image_reaches_the_model(cli_env: ClaudeEnv) -> None:

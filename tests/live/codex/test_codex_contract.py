@@ -9,7 +9,7 @@ from farhand.testing.claude_env import red_pixel
 from farhand.testing.codex_env import CodexEnv
 from farhand.testing.contracts import worker
 from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, CliScript, Promise
-from farhand.testing.contracts.worker import AgentScript
+from farhand.testing.contracts.worker import AgentScript, WireShows
 from farhand.testing.models.responses import limited
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 
@@ -17,6 +17,11 @@ from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say
 def shell(command: str) -> ScriptedReply:
     """The model wants to leave the sandbox."""
     return use("exec_command", cmd=command, sandbox_permissions="require_escalated", justification="to make it")
+
+
+def look(file: str) -> ScriptedReply:
+    """The model reads this."""
+    return use("exec_command", cmd=f"cat {file}")
 
 
 class TestOverTheAppServer(AgentAlone):
@@ -45,10 +50,19 @@ class TestAProcessATurn(TestOverTheAppServer):
     said = replace(ALL, tool="", ask="")
 
 
+# Only the rollout keeps the model's own name of the tool. Over the app-server the mode `default` asks about every
+# command; the terminal knows no such policy, and a process a turn cannot ask.
+SHOWS = {
+    "codex": WireShows(reads_with="shell", asks=True),
+    "codex/tmux": WireShows(reads_with="exec_command"),
+    "codex/exec": WireShows(reads_with="shell"),
+}
+
+
 class TestAtWork(AgentAtWork):
-    @pytest.fixture(params=["codex", "codex/tmux", "codex/exec"])
+    @pytest.fixture(params=SHOWS)
     def agent_script(self, request: pytest.FixtureRequest, cli_env: CodexEnv) -> CliScript:
-        return CliScript(cli_env, request.param, shell)
+        return CliScript(cli_env, request.param, shell, look, SHOWS[request.param])
 
     def promises(self, _agent_script: AgentScript) -> tuple[Promise, ...]:
         if _agent_script.backend != "codex/exec":

@@ -11,7 +11,7 @@ import anyio.to_thread
 import pytest
 from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
 
-from farhand.model.commands import Say
+from farhand.model.commands import Say, Tune
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -21,6 +21,7 @@ from farhand.model.facts import (
     SessionKnown,
     ToolEnded,
     ToolStarted,
+    Tuned,
     TurnEnded,
     TurnStarted,
 )
@@ -189,7 +190,7 @@ async def test_hooks_of_the_project_that_codex_has_not_reviewed_stand_in_nobodys
         assert not (cli_env.project / "ran").exists()
 
 
-async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(cli_env: CodexEnv) -> None:
+async def test_a_command_of_the_cli_is_typed_and_a_change_is_left_to_its_menus(cli_env: CodexEnv) -> None:
     cli_env.model.script.conversation("zz-one", say("one"))
     async with cli_env.open() as house:
         await hired(house, cli_env)
@@ -197,8 +198,14 @@ async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(cli_env:
         ended = await house.event(TurnEnded)
         assert "fake-model" in await house.said()
         assert (await house.said()).endswith("(read off the screen)")
+        await house.send(Tune(id=house.id(), worker="ann", model="other-model", mode=Mode.YOLO))
+        assert (await house.fact(Tuned)).refused == (
+            "Codex in a terminal changes its model or mode by its own menus: type /model there, or hire it so."
+        )
         await house.say("zz-one")
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        assert (house.worker().model, house.worker().mode) == ("", Mode.DEFAULT)
+    assert cli_env.model.prompted("zz-one")[-1].body["model"] == "fake-model"
 
 
 async def test_a_word_into_a_running_turn_joins_it(cli_env: CodexEnv) -> None:

@@ -30,6 +30,7 @@ from farhand.testing.models.gemini import calls, says
 
 pytestmark = pytest.mark.anyio
 NAME = "claude-test-ann"
+OTHER_MODEL = "gemini-2.5-pro"
 
 
 async def hired(house: House, cli_env: GeminiEnv, mode: Mode = Mode.DEFAULT, wire: str = "tmux") -> None:
@@ -173,10 +174,11 @@ async def test_modes_models_and_a_cleared_conversation(cli_env: GeminiEnv) -> No
     async with cli_env.open() as house:
         await hired(house, cli_env)
         first = house.worker().session
-        await house.send(Tune(id=house.id(), worker="ann", mode=Mode.YOLO))
+        await house.send(Tune(id=house.id(), worker="ann", model=OTHER_MODEL, mode=Mode.YOLO))
         assert (await house.fact(Tuned)).refused == ""
         await house.say("zz-free")
         ended = await house.event(TurnEnded)
+        assert {one.model for one in cli_env.model.requests if "zz-free" in str(one.body)} == {OTHER_MODEL}
         assert (cli_env.project / "zz-free.txt").exists()
         await house.send(Tune(id=house.id(), worker="ann", mode=Mode.DEFAULT))
         tuned = await house.event(Tuned, after=ended.seq)

@@ -7,10 +7,11 @@ import pytest
 from farhand.model.words import replace
 from farhand.testing.contracts import worker
 from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, CliScript, Promise, keep
-from farhand.testing.contracts.worker import AgentScript
+from farhand.testing.contracts.worker import AgentScript, WireShows
 from farhand.testing.models.script import Failure, Hold, ScriptedReply, ScriptedText, say, use
 from farhand.testing.opencode_env import OpenCodeEnv
 
+SHOWS = WireShows(reads_with="read")
 FAILURE = Failure(400, "invalid_request_error", "the model is not in the mood")
 # The terminal is slow to start and has the same link: it shows what is its own.
 IN_THE_TERMINAL = (
@@ -29,6 +30,11 @@ IN_RUNS = (
 def shell(command: str) -> ScriptedReply:
     """The model wants to run this."""
     return use("bash", command=command, description="Leave a file")
+
+
+def look(file: str) -> ScriptedReply:
+    """The model reads this."""
+    return use("read", filePath=file)
 
 
 class TestHeadless(AgentAlone):
@@ -59,7 +65,7 @@ class TestInTheTerminal(TestHeadless):
 class TestAtWork(AgentAtWork):
     @pytest.fixture(params=["opencode/headless", "opencode/tmux"])
     def agent_script(self, request: pytest.FixtureRequest, cli_env: OpenCodeEnv) -> CliScript:
-        return CliScript(cli_env, request.param, shell)
+        return CliScript(cli_env, request.param, shell, look, SHOWS)
 
     def promises(self, _agent_script: AgentScript) -> tuple[Promise, ...]:
         return IN_THE_TERMINAL if _agent_script.backend == "opencode/tmux" else worker.PROMISES
@@ -68,4 +74,4 @@ class TestAtWork(AgentAtWork):
 @pytest.mark.anyio
 async def test_one_worker_in_runs_keeps_its_promises(cli_env: OpenCodeEnv) -> None:
     async with cli_env.open() as house:
-        await keep(house, CliScript(cli_env, "opencode/exec", shell), IN_RUNS)
+        await keep(house, CliScript(cli_env, "opencode/exec", shell, look, SHOWS), IN_RUNS)

@@ -7,8 +7,17 @@ from pathlib import Path
 import pytest
 
 from farhand.drivers.claude.launch import MANIFEST
-from farhand.drivers.claude.tmux.keyboard import mode_shown
-from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, read_box, takes_escape
+from farhand.drivers.claude.tmux.keyboard import mode_shown, new_reply
+from farhand.drivers.claude.tmux.screen import (
+    dialog_key,
+    footer_says,
+    holds,
+    is_confirmed_by_enter,
+    read_box,
+    read_notice,
+    read_reply,
+    takes_escape,
+)
 from farhand.drivers.wires.tmux.screen import last_words
 
 RECORDINGS = Path(__file__).parent / "recordings"
@@ -118,3 +127,60 @@ def test_every_mode_that_the_cycle_leads_through_has_a_name(footer: str, mode: s
 def test_what_only_draws_a_line_is_not_told() -> None:
     screen = f"one\n{RULE}\n{'▔' * 20} · /effort\n  two ▄▀\n\n{'▄' * 9} {'▀' * 9}\n"
     assert last_words(screen) == "one\n · /effort\n  two ▄▀"
+
+
+BOX = f"{RULE}\n❯\xa0\n{RULE}\n  ⏸ manual mode on"
+SET = "❯ /model sonnet\n  ⎿ \xa0Set model to Sonnet 5.5\n     It assumes a window.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "reply"),
+    [
+        (SET, "Set model to Sonnet 5.5 It assumes a window."),
+        (f"{SET}● and more words\n\n", "Set model to Sonnet 5.5 It assumes a window."),
+        (f"{SET}❯ another message\n\n● answer\n", ""),
+        ("❯ /model haiku\n  ⎿ \xa0Set model to Haiku 5.5\n\n", ""),
+        ("❯ /model\n  ⎿ \xa0Kept model as Opus 5.5\n\n", ""),
+        ("❯ /model sonnet\n\n  ⎿ \xa0Tip: something else\n", ""),
+        ("● ❯ /model sonnet\n  ⎿ \xa0Set model to Sonnet 5.5\n", ""),
+        ("", ""),
+    ],
+)
+def test_a_reply_is_that_to_the_command_that_was_typed_last(above: str, reply: str) -> None:
+    assert read_reply(f"{above}\n{BOX}", "/model sonnet") == reply
+    assert read_reply(above, "/model sonnet") == ""
+
+
+def test_a_notice_stands_right_above_the_box() -> None:
+    assert read_notice(f"● answer\n          Set model to Sonnet 5.5\n{BOX}") == "Set model to Sonnet 5.5"
+    assert read_notice(f"● answer\n\n{BOX}") == ""
+    assert read_notice("Switch model?\n❯ 1. Yes, switch to Sonnet 5.5") == ""
+
+
+REFUSED = "❯ /model sonnet\n  ⎿ \xa0Model 'sonnet' not found\n\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reply"),
+    [
+        ("", SET, "Set model to Sonnet 5.5 It assumes a window."),
+        (REFUSED, REFUSED, ""),
+        (REFUSED, REFUSED + SET, "Set model to Sonnet 5.5 It assumes a window."),
+        ("", "● answer\n    Set model to Sonnet 5.5", "Set model to Sonnet 5.5"),
+        ("", "● answer\n    Model 'sonnet' not found", "Model 'sonnet' not found"),
+        ("    Set model to Sonnet 5.5", "    Set model to Sonnet 5.5", ""),
+        ("", "    tmux detected", ""),
+    ],
+)
+def test_what_was_said_before_is_no_reply(before: str, after: str, reply: str) -> None:
+    done = MANIFEST["changes"]["model"]
+    assert new_reply(f"{before}\n{BOX}", f"{after}\n{BOX}", "/model sonnet", done) == reply
+
+
+def test_a_change_is_confirmed_only_where_its_yes_is_chosen() -> None:
+    asked = "   This conversation is cached for the current model. Switching to Sonnet 5.5 means more.\n\n"
+    yes, no = "1. Yes, switch to Sonnet 5.5", "2. No, go back"
+    confirmation = MANIFEST["confirmation"]
+    assert is_confirmed_by_enter(f"{asked}   ❯ {yes}\n     {no}", confirmation)
+    assert not is_confirmed_by_enter(f"{asked}     {yes}\n   ❯ {no}", confirmation)
+    assert not is_confirmed_by_enter(f"A PreModelSwitch hook asked you to confirm\n   ❯ {yes}\n     {no}", confirmation)

@@ -61,15 +61,15 @@ class AgentAlone(DriverContract):
 
 class CliScript:
     """A CLI whose fake model plays a script. `touch` is the tool call that runs a command of the shell, `look` the one
-    that reads a file without an ask."""
+    that reads a file."""
 
     def __init__(
         self,
         cli_env: Any,
         kind: str,
         touch: Callable[[str], ScriptedReply],
-        look: Callable[[str], ScriptedReply] | None = None,
-        shows: WireShows | None = None,
+        look: Callable[[str], ScriptedReply],
+        shows: WireShows,
     ) -> None:
         self._cli_env = cli_env
         self._touch = touch
@@ -96,8 +96,7 @@ class CliScript:
 
     def works(self, marker: str, thought: str, file: str, first: str, rest: str) -> Callable[[], None]:
         """A thought and a tool, then one answer in two parts."""
-        calls = self._look(file).blocks if self._look else ()
-        looked = ScriptedReply((ScriptedThinking(thought), *calls))
+        looked = ScriptedReply((ScriptedThinking(thought), *self._look(file).blocks))
         said = ScriptedReply((ScriptedText(first), Hold(marker), ScriptedText(rest)))
         self._cli_env.model.script.conversation(marker, looked, said)
         return lambda: self._cli_env.model.script.release(marker)

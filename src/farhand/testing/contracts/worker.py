@@ -40,10 +40,12 @@ SECONDS = 240.0
 class WireShows(msgspec.Struct, frozen=True, kw_only=True):
     """What of a model's work comes over a wire; every CLI keeps something to itself."""
 
-    # The tool that reads a file, as the CLI calls it.
+    # The tool that reads a file, as the wire calls it.
     reads_with: str
     thoughts: bool = True
     output: bool = True
+    # Whether it asks in this mode even before it reads.
+    asks: bool = False
 
 
 class AgentScript(Protocol):
@@ -72,13 +74,13 @@ class AgentScript(Protocol):
         ...
 
     @property
-    def shows(self) -> WireShows | None:
-        """What of the work in `works` comes over this wire; None where `holds` is played instead."""
+    def shows(self) -> WireShows:
+        """What of the work in `works` comes over this wire."""
         ...
 
     def works(self, marker: str, thought: str, file: str, first: str, rest: str) -> Callable[[], None]:
-        """A prompt with this marker is thought about, a file is read without an ask, and the answer has two parts: the
-        rest comes when the returned function is called."""
+        """A prompt with this marker is thought about, a file is read, and the answer has two parts: the rest comes when
+        the returned function is called."""
         ...
 
     async def began(self, marker: str) -> None:
@@ -225,18 +227,19 @@ THOUGHT, NOTES, NOTED = "**Reading** what the notes say", "notes.txt", "written 
 
 
 def _works(agent_script: AgentScript) -> Callable[[], None]:
-    parts = ("the first words\n\n", "and the last words")
-    if agent_script.shows is None:
-        return agent_script.holds("zz-wire", *parts)
     file = Path(agent_script.directory, NOTES)
     file.write_text(f"{NOTED}\n")
-    return agent_script.works("zz-wire", THOUGHT, str(file), *parts)
+    return agent_script.works("zz-wire", THOUGHT, str(file), "the first words\n\n", "and the last words")
 
 
-def _shows_the_work(turn: TurnEntry, shows: WireShows | None) -> None:
+async def _allow_reading(house: House) -> None:
+    ask = await house.fact(AskRaised)
+    assert NOTES in ask.detail, ask
+    await house.answer(ask.ask, next(choice.id for choice in ask.choices if choice.allows))
+
+
+def _shows_the_work(turn: TurnEntry, shows: WireShows) -> None:
     """The thought and the tool of a turn, as the wire gives them."""
-    if shows is None:
-        return
     # A CLI may set the subject of a thought apart.
     assert re.findall(r"\w+", turn.view.thought) == (re.findall(r"\w+", THOUGHT) if shows.thoughts else [])
     (tool,) = turn.view.tools
@@ -258,6 +261,8 @@ async def a_phone_sees_what_the_model_says(house: House, agent_script: AgentScri
             await phone.reaches(1)
             await house.say("zz-wire")
             await agent_script.began("zz-wire")
+            if agent_script.shows.asks:
+                await _allow_reading(house)
             if not worker.kind.endswith("/exec"):
                 # A process a turn says what it said at its end.
                 await phone.shows("ann", "the first words")

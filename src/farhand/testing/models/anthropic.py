@@ -65,6 +65,8 @@ class FakeAnthropic:
         self.script = script or ModelScript()
         self._log = CallLog[AnthropicCall]()
         self.calls = self._log.all
+        # Models that this API does not have.
+        self.missing: set[str] = set()
         self.app = Starlette(
             routes=[
                 Route("/v1/messages", self._messages, methods=["POST"]),
@@ -80,7 +82,8 @@ class FakeAnthropic:
 
     async def _messages(self, request: Request) -> Response:
         body = await request.json()
-        step = self._step(body)
+        missing = Failure(404, "not_found_error", f"model: {body.get('model')}")
+        step = missing if body.get("model") in self.missing else self._step(body)
         self._log.add(AnthropicCall(body, scripted=step is not None))
         return self._respond(step or ASIDE, body)
 

@@ -7,6 +7,8 @@ import uuid
 from collections.abc import AsyncIterator
 from functools import partial
 
+import anyio
+
 from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, question_of, steps, to_ask
 from farhand.drivers.claude.headless.state import ClaudeOpenAsk, ClaudeStreamCursor
 from farhand.drivers.claude.headless.translate import translate_stream
@@ -19,10 +21,12 @@ from farhand.drivers.wires.holder.process import HeldProcess
 from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
 from farhand.model.facts import TurnEnded
-from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
+from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken, Unknown
 from farhand.model.present import Ask
 from farhand.model.words import Mode, replace
 
+# It asks the API whether there is such a model, for up to 15 seconds.
+REPLY_SECONDS = 30.0
 MODES = {
     Mode.DEFAULT: "default",
     Mode.AUTO_EDIT: "acceptEdits",
@@ -49,6 +53,9 @@ class ClaudeHeadlessLink:
         self._first = first
         self._delivered = delivered
         self._settler: AskSettler[ClaudeQuestion] = AskSettler(answers, digest, steps)
+        # Whoever waits for the answer to a request is woken by what is read, and by the agent's end.
+        self._changed = anyio.Event()
+        self._over = False
 
     @property
     def ended_on_purpose(self) -> bool:
@@ -66,11 +73,18 @@ class ClaudeHeadlessLink:
             for line in lines:
                 heard += self._read(line)
             self._cursor = replace(self._cursor, wire=position)
+            self._notify()
             yield self._batch(heard)
+        self._over = True
+        self._notify()
         ended = await self._process.last_facts(in_turn=self._cursor.state.running)
         state = replace(self._cursor.state, running=False)
         self._cursor = replace(self._cursor, wire=self._process.next_life, asks={}, state=state)
         yield self._batch(ended)
+
+    def _notify(self) -> None:
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()
 
     def _batch(self, heard: list[Heard]) -> Batch:
         return Batch(heard=tuple(heard), cursor=write_cursor(self._cursor))
@@ -138,16 +152,31 @@ class ClaudeHeadlessLink:
 
     async def _change(self, change: Change) -> Outcome:
         requests: list[JsonObject] = []
-        if change.mode is not None:
-            requests.append({"subtype": "set_permission_mode", "mode": MODES[Mode(change.mode)]})
         if change.model:
             requests.append({"subtype": "set_model", "model": change.model})
         if change.effort:
             requests.append({"subtype": "apply_flag_settings", "settings": {"effortLevel": change.effort}})
-        outcome: Outcome = Taken()
+        # Last: what is refused leaves the mode as the team shows it.
+        if change.mode is not None:
+            requests.append({"subtype": "set_permission_mode", "mode": MODES[Mode(change.mode)]})
         for request in requests:
-            outcome = await self._control(f"change-{uuid.uuid4()}", request)
-        return outcome
+            outcome = await self._control_and_wait(f"change-{uuid.uuid4()}", request)
+            if not isinstance(outcome, Taken):
+                return outcome
+        return Taken()
+
+    async def _control_and_wait(self, key: str, request: JsonObject) -> Outcome:
+        """Sends a request and waits for the answer to it."""
+        outcome = await self._control(key, request)
+        if not isinstance(outcome, Taken):
+            return outcome
+        with anyio.move_on_after(REPLY_SECONDS):
+            while key not in self._cursor.state.answered and not self._over:
+                await self._changed.wait()
+        problem = self._cursor.state.answered.get(key)
+        if problem is None:
+            return Unknown(why="Claude Code did not say whether it made the change.")
+        return NotTaken(why=f"Claude Code says: {problem}") if problem else Taken()
 
     async def _control(self, key: str, request: JsonObject) -> Outcome:
         line = {"type": "control_request", "request_id": key, "request": request}

@@ -29,6 +29,8 @@ class ClaudeStreamState(Word):
     resets_at: float | None = None
     windows: tuple[UsageWindow, ...] = ()
     skipped: int = 0
+    # What became of the newest requests of ours: '' for one that was granted, otherwise why it was not.
+    answered: dict[str, str] = {}
 
 
 class ClaudeOpenAsk(Word):

@@ -24,7 +24,8 @@ from farhand.model.facts import (
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, replace
 
-SILENT = frozenset("control_response keep_alive tool_progress control_cancel_request".split())
+REMEMBERED = 8
+SILENT = frozenset("keep_alive tool_progress control_cancel_request".split())
 
 
 def translate_stream(line: bytes, state: ClaudeStreamState, at: float = 0.0) -> tuple[list[Heard], ClaudeStreamState]:
@@ -78,10 +79,20 @@ def _facts(record: Fields, state: ClaudeStreamState, at: float) -> tuple[list[Fa
             return [], replace(state, resets_at=event_reset(record), windows=windows)
         case "control_request":
             return [], state
+        case "control_response":
+            return [], _answered(record.fields("response"), state)
         case kind if kind in SILENT:
             return [], state
         case _:
             return [], replace(state, skipped=state.skipped + 1)
+
+
+def _answered(response: Fields, state: ClaudeStreamState) -> ClaudeStreamState:
+    request = response.text("request_id")
+    if not request:
+        return replace(state, skipped=state.skipped + 1)
+    problem = (response.text("error") or "it failed") if response.text("subtype") == "error" else ""
+    return replace(state, answered=dict([*state.answered.items(), (request, problem)][-REMEMBERED:]))
 
 
 def _system(record: Fields, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:

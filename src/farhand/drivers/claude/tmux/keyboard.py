@@ -5,12 +5,23 @@ from __future__ import annotations
 import anyio
 
 from farhand.drivers.claude.launch import MANIFEST
-from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, is_all_of, is_dialog, read_box
+from farhand.drivers.claude.tmux.screen import (
+    dialog_key,
+    footer_says,
+    holds,
+    is_all_of,
+    is_confirmed_by_enter,
+    is_dialog,
+    read_box,
+    read_notice,
+    read_reply,
+    times_typed,
+)
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words, plain
 from farhand.drivers.wires.tmux.submit import BoxOptions
-from farhand.model.ports import Outcome
+from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.start_problems import is_known
 from farhand.model.words import Mode
 
@@ -25,6 +36,8 @@ _KEY_SECONDS = 0.3
 # A dialog that stands so long at the start, and that nobody knows, is one for a person.
 UNKNOWN_DIALOG_SECONDS = 1.5
 _EMPTY_SECONDS = 2.0
+# It asks the API whether there is such a model, for up to 15 seconds.
+_CHANGE_SECONDS = 30.0
 
 
 class Still:
@@ -69,6 +82,36 @@ class ClaudeKeyboard(Keyboard):
         """Cycles through the modes until the footer names the wanted one."""
         return await self.switch(mode, mode_shown, lambda _: "BTab")
 
+    async def change(self, name: str, value: str) -> Outcome:
+        """Types the command for it, and reads what is said to that; asked whether the cost of it is meant, says yes."""
+        command, done = f"/{name} {value}", MANIFEST["changes"][name]
+        before = await self.screen()
+        outcome = await self.submit(command)
+        if not isinstance(outcome, Taken):
+            return outcome
+        async with self._busy:
+            with anyio.move_on_after(_CHANGE_SECONDS):
+                while True:
+                    screen = await self.screen()
+                    if reply := new_reply(before, screen, command, done):
+                        return Taken() if reply.startswith(done) else NotTaken(why=f"Claude Code says: {reply}")
+                    if confirms(screen):
+                        await anyio.sleep(_DIALOG_SECONDS)
+                        # Somebody at the desk may have answered by now.
+                        if confirms(await self.screen()):
+                            await self._tmux.press(self._pane, "Enter")
+                    await anyio.sleep(_LOOK_SECONDS)
+            return await self._unanswered(command)
+
+    async def _unanswered(self, command: str) -> Outcome:
+        """Nothing was said to a command; a dialog that nobody knows is closed, and stands in no message's way."""
+        why = f"{command} was typed, and Claude Code did not say that it is done."
+        if read_box(await self.screen()) is not None:
+            return Unknown(why=f"{why} {self.where()}")
+        shown = await self.described()
+        await self._tmux.press(self._pane, "Escape")
+        return NotTaken(why=f"{why} {shown}")
+
     async def through_dialogs(self) -> str | None:
         """Answers first-run dialogs until the input box is there, or a dialog that nobody knows: a person must see it.
 
@@ -88,6 +131,20 @@ class ClaudeKeyboard(Keyboard):
                 patience = _DIALOG_SECONDS if key == "Enter" else _KEY_SECONDS
             return None
         return last_words(await self.screen())
+
+
+def confirms(screen: str) -> bool:
+    """Whether an Enter says yes to a change that has its price."""
+    return read_box(screen) is None and is_confirmed_by_enter(plain(screen), MANIFEST["confirmation"])
+
+
+def new_reply(before: str, screen: str, command: str, done: str) -> str:
+    """What is said to a command that was typed since the screen `before`, under it or, in a turn, above the box."""
+    notice, (_, _, value) = read_notice(screen), command.partition(" ")
+    if times_typed(screen, command) > times_typed(before, command):
+        return read_reply(screen, command)
+    is_about_it = notice.startswith(done) or value in notice
+    return notice if is_about_it and notice != read_notice(before) else ""
 
 
 def mode_shown(screen: str) -> str | None:

@@ -268,14 +268,9 @@ class ClaudeCli:
         return await interrupt(self.keyboard, self._queue, self.state.prompt)
 
     async def change(self, change: Change) -> Outcome:
-        """Cycles to the mode; types the commands for the model and the effort."""
-        if change.mode is not None:
-            outcome = await self.keyboard.set_mode(Mode(change.mode))
+        """Types the commands for the model and the effort; cycles to the mode when those are taken."""
+        for name, value in (("model", change.model), ("effort", change.effort)):
+            outcome = await self.keyboard.change(name, value) if value else Taken()
             if not isinstance(outcome, Taken):
                 return outcome
-        typed = (("model", change.model), ("effort", change.effort))
-        for command in (f"/{name} {value}" for name, value in typed if value):
-            outcome = await self.keyboard.submit(command)
-            if not isinstance(outcome, Taken):
-                return outcome
-        return Taken()
+        return await self.keyboard.set_mode(Mode(change.mode)) if change.mode is not None else Taken()

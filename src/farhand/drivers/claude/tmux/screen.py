@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from farhand.drivers.wires.tmux.screen import begins, bright, pieces, plain
 
 PROMPTS = ("❯", "!")
+REPLY = "⎿"
 _RULE = re.compile(r"^[─━]{10,}")
 # A message that is longer is shown as a token, and arrives whole all the same.
 _TOKEN = re.compile(r"^\[Pasted text #\d+")
@@ -25,6 +26,37 @@ def read_box(screen: str) -> str | None:
                 return None
             return _typed(lines[number:end])
     return None
+
+
+def times_typed(screen: str, command: str) -> int:
+    """How often the conversation shows that this was typed."""
+    return sum(_is_typed(line, command) for line in _above_box(screen))
+
+
+def read_reply(screen: str, command: str) -> str:
+    """What is said under the command that was typed last, if it is this one; '' while nothing is."""
+    lines = _above_box(screen)
+    typed = max((number for number, line in enumerate(lines) if line.startswith(PROMPTS[0])), default=None)
+    if typed is None or not _is_typed(lines[typed], command):
+        return ""
+    words = " ".join(line.strip() for line in takewhile(str.strip, lines[typed + 1 :]))
+    return words.removeprefix(REPLY).strip() if words.startswith(REPLY) else ""
+
+
+def _is_typed(line: str, command: str) -> bool:
+    return line.startswith(PROMPTS[0]) and line[1:].split() == command.split()
+
+
+def read_notice(screen: str) -> str:
+    """What stands right above the input box: what a command says that was typed while a turn runs."""
+    return (_above_box(screen) or [""])[-1].strip()
+
+
+def _above_box(screen: str) -> list[str]:
+    """The lines above the input box, without colours; none where there is no box."""
+    lines = plain(screen).splitlines()
+    boxes = [n for n in range(1, len(lines)) if lines[n].startswith(PROMPTS) and _RULE.match(lines[n - 1])]
+    return lines[: boxes[-1] - 1] if boxes else []
 
 
 def read_prompt(screen: str) -> str | None:
@@ -67,6 +99,12 @@ def is_dialog(screen: str) -> bool:
 def takes_escape(screen: str) -> bool:
     """Whether a turn runs or a dialog stands there: at rest, Escape opens a dialog of its own."""
     return footer_says(screen, "esc to interrupt") or (read_box(screen) is None and is_dialog(plain(screen)))
+
+
+def is_confirmed_by_enter(screen: str, confirmation: Mapping[str, str]) -> bool:
+    """Whether the screen asks this, and its yes is seen to be chosen."""
+    lines = [line.strip() for line in screen.splitlines()]
+    return confirmation["words"] in " ".join(lines) and any(line.startswith(confirmation["chosen"]) for line in lines)
 
 
 def dialog_key(screen: str, dialogs: Sequence[Mapping[str, str]]) -> str | None:

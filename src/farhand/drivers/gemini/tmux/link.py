@@ -322,13 +322,12 @@ class GeminiCli:
         return await interrupt(self.keyboard, self._queue, begins)
 
     async def change(self, change: Change) -> Outcome:
-        """Presses through the modes; types the command for the model."""
+        """Types the command for the model; presses through the modes when that is taken."""
         model, mode = change.model, change.mode
-        if mode is not None:
-            if mode not in MANIFEST["modes"]:
-                known = ", ".join(MANIFEST["modes"])
-                return NotTaken(why=f"Gemini CLI has no mode '{mode}'. Known: {known}.")
-            outcome = await self.keyboard.set_mode(Mode(mode))
-            if not isinstance(outcome, Taken):
-                return outcome
-        return await self.keyboard.submit(f"/model set {model}") if model else Taken()
+        if mode is not None and mode not in MANIFEST["modes"]:
+            known = ", ".join(MANIFEST["modes"])
+            return NotTaken(why=f"Gemini CLI has no mode '{mode}'. Known: {known}.")
+        outcome = await self.keyboard.submit(f"/model set {model}") if model else Taken()
+        if mode is None or not isinstance(outcome, Taken):
+            return outcome
+        return await self.keyboard.set_mode(Mode(mode))
