@@ -15,6 +15,10 @@ _NOT_REACHED = "The turn was over before the answer reached the agent."
 # How many questions of one worker a person is asked at once, where nobody says otherwise.
 OPEN_ASKS = 20
 TOO_MANY = "{count} questions are open already. Wait for their answers before you ask more."
+NOT_ITS_OWN = (
+    "A question of its agent was not put to you and nothing was allowed: it came under the id of a question that is "
+    "another worker's. If the worker waits for ever, stop or relaunch it, and look at what it is doing."
+)
 
 
 def admit(
@@ -23,16 +27,42 @@ def admit(
     at: float,
     on_their_way: Collection[AskId] = (),
     open_asks: int = OPEN_ASKS,
+    others: Collection[Worker] = (),
 ) -> list[Draft]:
     """The drafts to be written for what was heard, in order; a question beyond so many open ones is denied.
+
+    Ids come from agents, and an agent may be told to lie: what is another worker's turn or question is not taken.
 
     An answer in `on_their_way` may have reached the agent: the end of the turn does not deny it, its errand tells."""
     drafts: list[Draft] = []
     for one in heard:
-        for draft in _denied(worker, _fitting(worker, one, on_their_way), open_asks):
+        if one.turn is not None and _is_turn_of(others, one.turn):
+            continue
+        is_foreign = isinstance(one.fact, facts.AskRaised) and _is_ask_of(others, one.fact.ask, worker)
+        own = Heard(fact=facts.Noted(text=NOT_ITS_OWN), turn=one.turn) if is_foreign else one
+        for draft in _denied(worker, _fitting(worker, own, on_their_way), open_asks):
             drafts.append(draft)
             worker = fold_worker(worker, Event(seq=0, at=at, worker=draft.worker, turn=draft.turn, fact=draft.fact))
     return drafts
+
+
+def _is_turn_of(others: Collection[Worker], turn: str) -> bool:
+    return any(turn in _turns(other) for other in others)
+
+
+def _is_ask_of(others: Collection[Worker], ask: AskId, worker: Worker) -> bool:
+    """Whether the question, or the name that it begins with, is another worker's: an answer must find one alone."""
+    if any(one.id == ask for other in others for one in other.asks):
+        return True
+    if ask.startswith((f"{worker.hiring_id}-", *(f"{turn}/" for turn in _turns(worker)))):
+        return False
+    return any(ask.startswith((f"{one.hiring_id}-", *(f"{turn}/" for turn in _turns(one)))) for one in others)
+
+
+def _turns(worker: Worker) -> tuple[str, ...]:
+    """The turn that runs and those that will: a turn has the id of its message."""
+    running = (worker.turn.id,) if worker.turn else ()
+    return (*running, *(message.id for message in worker.queue))
 
 
 def _fitting(worker: Worker, heard: Heard, on_their_way: Collection[AskId]) -> list[Draft]:

@@ -175,6 +175,10 @@ class LocalHub:
         drafts = make_drafts(worker) if worker else []
         return await self._write(drafts, cursor=cursor) if drafts or cursor else ()
 
+    def others(self, name: WorkerName) -> tuple[Worker, ...]:
+        """The other workers, with what is being written of them."""
+        return tuple(worker for worker in self._projected.workers.values() if worker.name != name)
+
     async def focused_before(self, worker: Worker) -> WorkerName:
         """Who had the focus that the worker's hiring took; empty where nobody had it, or it took none."""
         written = [decode_event(body) for _, body in await self._journal.read(worker.since - 1, 2)]

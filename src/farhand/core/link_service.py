@@ -112,7 +112,8 @@ class LinkService:
 
         def make_drafts(worker: Worker) -> list[Draft]:
             heard = chosen(worker, batch.heard)
-            return admit.admit(worker, heard, now, self._answers_on_their_way, self._open_asks)
+            others = self._hub.others(self._name)
+            return admit.admit(worker, heard, now, self._answers_on_their_way, self._open_asks, others)
 
         await self._until_room()
         await self._hub.record(self._name, make_drafts, cursor)
