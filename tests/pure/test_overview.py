@@ -119,6 +119,28 @@ def test_the_team_says_mode_model_folder_cost_and_what_waits() -> None:
     assert overview.inbox(after()) == overview.NOTHING_WAITS
 
 
+@pytest.mark.parametrize(
+    ("question", "detail"),
+    [("Run: ls", '{"command": "ls", "script": "rm -rf ~/x"}'), ("Run: ls # A", f"ls # A{'A' * 300}\nrm -rf ~/x")],
+)
+def test_the_inbox_shows_all_that_a_yes_would_do(question: str, detail: str) -> None:
+    risky = facts.AskRaised(ask="a", question=question, detail=detail, where="/srv", risks=("deletes",), choices=YES_NO)
+    shown = overview.inbox(after(("t1", risky)))
+    assert "rm -rf ~/x" in shown
+    assert "   In: /srv\n   Risk: deletes." in shown
+    long = facts.AskRaised(ask="a", question="Run: ls", detail=f"ls\n{'#' * 5000}\nrm -rf ~/x", choices=YES_NO)
+    assert overview.inbox(after(("t1", long))) == f"? ann asks: Run: ls\n   {overview.TOO_LONG}"
+    headline = facts.AskRaised(ask="a", question=f"Run: {'#' * 400} rm -rf ~/x", choices=YES_NO)
+    assert "rm -rf ~/x" in overview.inbox(after(("t1", headline)))
+
+
+def test_of_several_questions_of_one_worker_each_is_answered_by_a_reply() -> None:
+    asks = [facts.AskRaised(ask=one, question=one, choices=YES_NO) for one in ("a1", "a2")]
+    shown = overview.inbox(after(*(("t1", one) for one in asks)))
+    assert shown.count("Answer: in reply to its own message") == 2
+    assert "@ann 1" not in shown
+
+
 def test_what_waits_for_an_agent_that_is_gone_is_not_being_done() -> None:
     present = after((None, facts.Queued(message="n", text="next", by=ME)), (None, facts.WentOffline(why="It died.")))
     assert "- ann (focused, available, backend=claude)" in texts.team(present)

@@ -70,7 +70,9 @@ class ProjectFiles:
 
     def _answer(self, message: Message) -> BridgeAnswer:
         is_notice = message.get("from") == rules.BRIDGE
-        return BridgeAnswer(key=rules.key(message), text=whole_text(self._folder, message), is_notice=is_notice)
+        # What no encoding can write must stop nobody: half a character is shown as one that is missing.
+        text = whole_text(self._folder, message).encode("utf-8", "replace").decode()
+        return BridgeAnswer(key=rules.key(message), text=text, is_notice=is_notice)
 
     def _tell(self, state: BridgeState, *files: MessageFile) -> bool:
         """Puts into the outbox which of them made no sense and were set aside; whether one was."""

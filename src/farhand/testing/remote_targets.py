@@ -13,7 +13,7 @@ from farhand.testing.cli_env import CliEnv
 from farhand.testing.clis import programs
 from farhand.testing.codex_env import CodexEnv, lasting_home
 from farhand.testing.contracts.agent import CliScript
-from farhand.testing.contracts.worker import AgentScript
+from farhand.testing.contracts.worker import AgentScript, WireShows
 from farhand.testing.gemini_env import GeminiEnv, GeminiWorkers
 from farhand.testing.models.anthropic import FakeAnthropic
 from farhand.testing.models.gemini import FakeGemini
@@ -108,7 +108,8 @@ async def _opencode(folder: Path, server: tuple[str, ...], root: Path) -> AsyncI
 
 
 def _scripted(name: str, cli_env: CliEnv, shell: Callable[[str], ScriptedReply], leave: str) -> RemoteTarget:
-    script = CliScript(cli_env, f"{name}/tmux", shell)
+    # Nobody has it read a file here.
+    script = CliScript(cli_env, f"{name}/tmux", shell, shell, WireShows(reads_with=""))
     return RemoteTarget(name, f"{FARHAND} remote -- {name}", cli_env, script, leave)
 
 

@@ -4,14 +4,19 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from farhand.channels.kit.history import Exchange
+from farhand.model import asking
 from farhand.model import inbox as waiting
 from farhand.model.inbox import InboxKind
 from farhand.model.present import Ask, Present, Worker
+from farhand.model.visible import visible
 from farhand.model.words import HowEnded, Mode, Usage
 
 NOTHING_WAITS = "Nothing waits for you."
 NO_HISTORY = "Nothing was said yet, as far back as is kept."
 QUESTION_CHARACTERS = 200
+# What is longer is shown where the question itself stands.
+WHOLE_CHARACTERS = 800
+TOO_LONG = "What it would do is more than fits here: answer it where it was asked, in the app, or in farhand chat."
 HISTORY_CHARACTERS = 300
 
 
@@ -100,7 +105,7 @@ def inbox(present: Present, *, in_shell: bool = False, review: str = "verdict") 
         name, text = item.worker, _cut(item.text, QUESTION_CHARACTERS)
         match item.kind:
             case InboxKind.ASK:
-                lines += [f"? {name} asks: {text}", *_answers(present.ask(item.key), in_shell=in_shell)]
+                lines += [f"? {name} asks: {text}", *_answers(present, present.ask(item.key), in_shell=in_shell)]
             case InboxKind.DOUBT:
                 again = f"farhand say --worker {name}" if in_shell else f"@{name}"
                 stop = f"farhand interrupt {name}" if in_shell else f"/pause {name}"
@@ -123,13 +128,22 @@ def inbox(present: Present, *, in_shell: bool = False, review: str = "verdict") 
     return "\n".join(lines) or NOTHING_WAITS
 
 
-def _answers(ask: Ask | None, *, in_shell: bool) -> list[str]:
-    """The choices of a question, and how one is made."""
+def _answers(present: Present, ask: Ask | None, *, in_shell: bool) -> list[str]:
+    """What a yes would do beyond the headline, the choices of a question, and how one is made; how to make one is said
+    only where all of it is shown."""
     if ask is None:
         return []
+    is_cut = _cut(ask.question, QUESTION_CHARACTERS) != ask.question
+    whole = asking.whole(ask) or (ask.question if is_cut else "")
+    if len(whole) > WHOLE_CHARACTERS:
+        return [f"   {TOO_LONG}"]
+    told = visible("\n".join([*([whole] if whole else []), *asking.circumstances(ask)]))
     choices = ", ".join(f"{number} {choice.label}" for number, choice in enumerate(ask.choices, 1))
     ids = " or ".join(choice.id for choice in ask.choices)
-    return [f"   {choices}", f"   Answer: farhand answer {ask.id} {ids}" if in_shell else f"   Answer: @{ask.worker} 1"]
+    answer = f"farhand answer {ask.id} {ids}" if in_shell else f"@{ask.worker} 1"
+    if not in_shell and len(open_asks_of(present.workers[ask.worker])) > 1:
+        answer = "in reply to its own message"
+    return [*(f"   {line}" for line in told.splitlines()), f"   {choices}", f"   Answer: {answer}"]
 
 
 def history(exchanges: Sequence[Exchange]) -> str:

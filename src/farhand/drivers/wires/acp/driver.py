@@ -14,10 +14,10 @@ from farhand.drivers.wires.lines.translate import KeyedLine, translate
 from farhand.model.errors import AgentNotStarted, DriverError
 from farhand.model.facts import AskRaised
 from farhand.model.holder_ports import Holders
-from farhand.model.ports import Can, Change, Errand, Heard, NotTaken
+from farhand.model.ports import Can, Change, Errand, Heard, NotTaken, Settle
 from farhand.model.present import Worker
 from farhand.model.review import is_reviewer
-from farhand.model.words import Mode, replace
+from farhand.model.words import HowSettled, Mode, replace
 
 BUSY = "This agent takes a message when its turn is over."
 # What a backend makes of the facts of one line.
@@ -34,6 +34,8 @@ def with_deadline(heard: tuple[Heard, ...], ask_seconds: float | None) -> tuple[
 
 def errand_line(agent: AcpAgent, errand: Errand) -> KeyedLine | NotTaken | None:
     """The line of an errand; a change that the agent's file rules out is refused before it is sent."""
+    if isinstance(errand, Settle):
+        return line_or_change(_with_words_of_a_person(errand))
     if not isinstance(errand, Change):
         return line_or_change(errand)
     name = agent.title or agent.backend
@@ -43,6 +45,14 @@ def errand_line(agent: AcpAgent, errand: Errand) -> KeyedLine | NotTaken | None:
     if errand.model and not agent.models:
         return NotTaken(why=f"{name} cannot change its model.")
     return line_or_change(replace(errand, mode=agent.modes[Mode(errand.mode)] if errand.mode else None))
+
+
+def _with_words_of_a_person(errand: Settle) -> Settle:
+    """Words beside an answer become a prompt, which only a person may write: the node's own reasons are left out."""
+    settled = errand.ask.settled
+    if settled is None or (settled.how is HowSettled.ANSWERED and settled.by is not None and settled.by.via != "node"):
+        return errand
+    return replace(errand, ask=replace(errand.ask, settled=replace(settled, note="")))
 
 
 class AcpDriver:
