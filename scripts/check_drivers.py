@@ -64,6 +64,7 @@ FLAT_FILES = {
     "work.py": "what an agent of ours works on, and asks about it",
     "panes.py": "the terminals of workers that have no tmux",
     "pane.py": "the terminal of an agent that a person started",
+    "pace.py": "how fast what it says is taken",
     "process.py": "the process of an agent that a person started",
     "tmux_server.py": "the tmux server of such an agent, and whether it may be spoken to",
     "own_agent.py": "an agent that the person wrote, found by its name",

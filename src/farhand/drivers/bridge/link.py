@@ -9,6 +9,7 @@ import anyio
 import anyio.to_thread
 
 from farhand.disk.watch import FolderChange
+from farhand.drivers.bridge.pace import AnswerPace
 from farhand.drivers.bridge.pane import PaneWaker, Waking
 from farhand.drivers.bridge.process import identify, is_gone, is_that
 from farhand.drivers.bridge.state import BridgeCursor
@@ -64,6 +65,7 @@ class BridgeLink:
         # The turn that a person no longer waits for, and what that person is told.
         self._stopped = ("", "")
         self._put_at = -PACE_SECONDS
+        self._pace = AnswerPace(anyio.current_time())
         self._news = anyio.Event()
 
     # --- errands
@@ -111,7 +113,7 @@ class BridgeLink:
             self._news = anyio.Event()
             # Before the look: what it wrote before its end is in the files by then.
             gone = bool(self._turn) and await anyio.to_thread.run_sync(is_gone, self._cursor.reader)
-            look = await anyio.to_thread.run_sync(self._files.look)
+            look = self._paced(await anyio.to_thread.run_sync(self._files.look))
             for heard, told in self._read(look, gone=gone):
                 self._cursor = replace(self._cursor, told=(*self._cursor.newest, *told))
                 yield Batch(heard=heard, cursor=write_cursor(self._cursor))
@@ -121,6 +123,15 @@ class BridgeLink:
             if note := await self._wake(look):
                 yield Batch(heard=(note,))
             await self._wait()
+
+    def _paced(self, look: BridgeLook) -> BridgeLook:
+        """With as many answers as may be told now; the others stay unsent in the file."""
+        taken = look.answers[: self._pace.room(anyio.current_time())]
+        self._pace.took(sum(one.key not in self._cursor.told for one in taken))
+        if len(taken) == len(look.answers):
+            return look
+        log.warning("outbox is flooded", worker=self._name, waiting=len(look.answers) - len(taken))
+        return replace(look, answers=taken, has_more=True)
 
     async def _wait(self) -> None:
         """Until something changed here, or two seconds are over."""
