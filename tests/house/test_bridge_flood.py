@@ -10,7 +10,7 @@ from tests.contract.bridge_hooks import HookedProject
 from tests.house.test_bridge_worker import bridged
 
 from farhand.bridge.hook.rules import AGENT
-from farhand.drivers.bridge.pace import AT_ONCE, AnswerPace
+from farhand.drivers.bridge.pace import AT_ONCE, OutboxPace
 from farhand.model.facts import Said
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +22,7 @@ def project(tmp_path: Path) -> HookedProject:
 
 
 def test_there_is_room_for_so_many_at_once_and_then_for_one_a_second() -> None:
-    pace = AnswerPace(now=0.0)
+    pace = OutboxPace(now=0.0)
     assert pace.room(0.0) == AT_ONCE
     pace.took(AT_ONCE)
     assert (pace.room(0.5), pace.room(1.0)) == (0, 1)

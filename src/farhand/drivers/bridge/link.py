@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 
 from farhand.disk.watch import FolderChange
-from farhand.drivers.bridge.pace import AnswerPace
+from farhand.drivers.bridge.pace import OutboxPace
 from farhand.drivers.bridge.pane import PaneWaker, Waking
 from farhand.drivers.bridge.process import identify, is_gone, is_that
 from farhand.drivers.bridge.state import BridgeCursor
@@ -65,7 +65,7 @@ class BridgeLink:
         # The turn that a person no longer waits for, and what that person is told.
         self._stopped = ("", "")
         self._put_at = -PACE_SECONDS
-        self._pace = AnswerPace(anyio.current_time())
+        self._pace = OutboxPace(anyio.current_time())
         self._news = anyio.Event()
 
     # --- errands

@@ -5,7 +5,7 @@ AT_ONCE = 200
 EACH_SECONDS = 1.0
 
 
-class AnswerPace:
+class OutboxPace:
     """Counts what was taken; there is room for so many at once, which comes back with time."""
 
     def __init__(self, now: float) -> None:
