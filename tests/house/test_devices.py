@@ -58,6 +58,29 @@ async def test_a_device_gets_the_files_that_were_shown_and_no_others(house: Hous
     assert got == right
 
 
+async def test_a_device_cannot_name_a_file_itself_and_get_it(house: House, client: httpx2.AsyncClient) -> None:
+    """What a person says, answers or attaches names no file that the node would then hand out."""
+    await house.hire("ann")
+    secret = house.node.settings.working_directory / "notes.txt"
+    secret.write_text("not shown to anybody")
+    _, key = await paired(house, client)
+    headers = {"Authorization": f"Bearer {key}"}
+
+    async def say(number: int, **fields: Any) -> int:
+        command = {"type": "say", "id": f"s{number}", "worker": "ann", **fields}
+        return (await client.post("/api/hub/commands", json=command, headers=headers)).status_code
+
+    for number, text in enumerate((str(secret), f"[[file:{secret}]]")):
+        house.agent.plays(Said(text="No."), TurnEnded(how=HowEnded.COMPLETED))
+        assert await say(number, text=text) == 200
+    assert await say(3, text="look", attachments=[{"path": str(secret), "name": "x"}]) == 403
+    inbox = house.node.inbox("ann")
+    for outside in (f"{inbox}/../notes.txt", f"{inbox}/sub/notes.txt", str(inbox), str(house.node.inbox("bob") / "x")):
+        assert await say(4, text="look", attachments=[{"path": outside, "name": "x"}]) == 403
+    shown = await client.get("/api/workers/ann/shown", params={"path": str(secret)}, headers=headers)
+    assert shown.status_code == 403
+
+
 async def test_a_code_pairs_one_device_and_in_time(house: House, client: httpx2.AsyncClient) -> None:
     async with SocketHub(house.node.settings.door) as hub:
         code = (await hub.pair()).code

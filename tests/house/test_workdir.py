@@ -79,6 +79,50 @@ async def test_nothing_outside_no_link_and_no_secret_is_shown(phone: Api, folder
     assert await phone.error(f"{ANN}/tree", path="linked") == "not_in_folder"
 
 
+@pytest.mark.parametrize("folder_of_git", [".git", "mirror.git"])
+async def test_what_git_keeps_is_not_shown_for_it_has_the_secrets_of_all_commits(
+    phone: Api, folder: Path, folder_of_git: str
+) -> None:
+    (folder / ".env").write_text("KEY=1")
+    git(folder, "add", "-f", ".env")
+    git(folder, "commit", "-q", "-m", "a mistake")
+    if folder_of_git != ".git":
+        git(folder, "clone", "-q", "--bare", ".", folder_of_git)
+        git(folder / folder_of_git, "repack", "-q", "-a", "-d")
+    kept = [one for one in (folder / folder_of_git / "objects").rglob("*") if one.is_file() and one.name != "packs"]
+    assert kept
+    for one in kept:
+        path = str(one.relative_to(folder))
+        assert await phone.error(f"{ANN}/file", path=path, raw="1") == "not_in_folder"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".ssh/work",
+        ".gnupg/random_seed",
+        ".kube/config",
+        ".docker/config.json",
+        ".aws/config",
+        ".config/gh/hosts.yml",
+        ".pgpass",
+        ".bash_history",
+        "sub/prod.env",
+        "id_ecdsa",
+        ".vault-token",
+        "terraform.tfstate",
+        "secrets.yaml",
+    ],
+)
+async def test_the_usual_places_of_keys_are_not_shown(phone: Api, folder: Path, path: str) -> None:
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text("KEY")
+    for raw in ("", "1"):
+        assert await phone.error(f"{ANN}/file", path=path, raw=raw) == "not_in_folder"
+    patch = (await phone.get(f"{ANN}/diff"))["diff"]
+    assert "KEY" not in str(patch)
+
+
 async def test_nothing_of_the_node_is_shown_that_lies_in_a_workers_folder(house: House, tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "-b", "main")
     (tmp_path / "new.txt").write_text("shown\n")

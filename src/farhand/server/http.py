@@ -3,6 +3,7 @@
 import errno
 import socket
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -40,6 +41,7 @@ from farhand.server.callers import Callers, until_revoked
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.door import OpenHub
 from farhand.server.local import CONNECTION, CUT_UNREAD
+from farhand.server.shown_files import check_attachments
 from farhand.server.speaker import own_name
 
 # What a client sends over a WebSocket: where it was, and what it looks at.
@@ -62,6 +64,7 @@ def routes(
     status: Callable[[], dict[str, Any]],
     key: str,
     callers: Callers,
+    inbox: Callable[[str], Path],
     reserved: frozenset[str] = frozenset(),
 ) -> list[BaseRoute]:
     """The hub over HTTP: `POST /api/hub/commands`, and to read `/events`, `/present`, `/status`, `/sessions`;
@@ -87,6 +90,7 @@ def routes(
             sender = Sender(via=own_name(request.headers.get("x-farhand-via", VIA_KEY), reserved))
         else:
             sender = caller.sender
+            check_attachments(command, await hub.look(), inbox)
         accepted = await hub.send(command, sender)
         return json_response(frames.DoorReply(accepted=accepted))
 

@@ -1,6 +1,5 @@
 """Routes of workers for devices: what they can do, what can be hired, and a look into the folders that they work in."""
 
-import re
 from collections.abc import Awaitable, Callable
 from pathlib import PurePath
 
@@ -11,23 +10,20 @@ from starlette.routing import BaseRoute, Route
 
 from farhand.model.abilities import Choices
 from farhand.model.errors import NotAllowed, UnknownWorker
-from farhand.model.history import LONGEST_PAGE
 from farhand.model.known_secrets import SecretsInUse
 from farhand.model.ports import Hub
 from farhand.model.present import Worker
 from farhand.model.uploads import image_type
 from farhand.model.wire import encode
-from farhand.model.words import Seq
 from farhand.model.workdir import WorkdirDiff, Workdirs
 from farhand.server.callers import Callers
 from farhand.server.http import number
+from farhand.server.shown_files import was_named
 
 # Reads a file that a worker may show: its path, and the folder that the worker works in.
 ReadShown = Callable[[str, Worker], bytes]
 Answer = Callable[[Request, Worker], Awaitable[Response]]
 _COMMITS = 50
-# How far back a file is looked for, in pages of the longest kind.
-_PAGES_SEARCHED = 20
 
 
 def worker_routes(
@@ -85,7 +81,7 @@ def worker_routes(
 
     async def shown_file(request: Request, worker: Worker) -> Response:
         path = request.query_params.get("path", "")
-        if not await _was_named(hub, worker, path):
+        if not await was_named(hub, worker, path):
             raise NotAllowed("No such file was shown by this worker or sent to it.", path=path, worker=worker.name)
         return _download(path, await anyio.to_thread.run_sync(shown, path, worker))
 
@@ -107,30 +103,6 @@ async def _worker(hub: Hub, name: str) -> Worker:
     if name not in team:
         raise UnknownWorker(name, known=team)
     return team[name]
-
-
-async def _was_named(hub: Hub, worker: Worker, path: str) -> bool:
-    """Whether the conversation names the file: what waits, then the past, the newest pages first."""
-    if not path:
-        return False
-    named = _names(path)
-    if named.search(encode(worker)):
-        return True
-    before: Seq | None = None
-    for _ in range(_PAGES_SEARCHED):
-        page = await hub.history(worker.name, before, LONGEST_PAGE)
-        if named.search(encode(page)):
-            return True
-        if not page.more or not page.entries:
-            return False
-        before = page.entries[0].seq
-    return False
-
-
-def _names(path: str) -> re.Pattern[bytes]:
-    """The path as a whole, as JSON has it: a string of its own, or what a tag for files names."""
-    whole = re.escape(encode(path)[1:-1])
-    return re.compile(rb'(?<=[:,\[]")' + whole + rb'"|\[\[(?:image|file): *' + whole + rb" *(?:\]\]|\|)")
 
 
 async def _diff(folders: Workdirs, worker: Worker, request: Request) -> WorkdirDiff:
