@@ -53,6 +53,20 @@ async def test_without_a_device_the_chat_is_loud_and_the_ask_comes_again_there(t
         assert [one.step for one in await push.chat.says(1)] == [2]
 
 
+async def test_a_device_that_may_only_look_does_not_keep_the_chat_quiet(tmp_path: Path) -> None:
+    async with push_house(tmp_path, chat=True) as push:
+        await push.pair("guest", read_only=True)
+        await push.ask()
+        assert not await silenced(push, AskRaised, "toychat")
+
+
+async def test_where_there_are_only_devices_that_may_look_they_are_told(tmp_path: Path) -> None:
+    async with push_house(tmp_path) as push:
+        await push.pair("guest", read_only=True)
+        await push.ask()
+        await push.service.receives(1)
+
+
 async def test_an_answer_is_loud_where_its_message_came_from(tmp_path: Path) -> None:
     async with push_house(tmp_path, chat=True) as push:
         await push.pair()

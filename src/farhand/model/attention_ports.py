@@ -58,6 +58,11 @@ class BuzzesApp(Protocol):
         """Whether any device can be reached so."""
         ...
 
+    @property
+    def reaches_manager(self) -> bool:
+        """Whether one of them may answer."""
+        ...
+
     async def buzz(self, buzz: Buzz) -> None:
         """Brings a notification to every device; the outbox deduplicates it by its key."""
         ...

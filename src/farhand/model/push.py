@@ -41,6 +41,8 @@ class PushSubscription(Word):
     origin: str
     language: str = "en"
     at: float = 0.0
+    # Whether its device may do more than look.
+    may_answer: bool = True
 
     @property
     def service(self) -> str:

@@ -5,7 +5,7 @@ from pathlib import PurePath
 
 from farhand.model import compat
 
-BLOCKED_ENDINGS = frozenset(".pem .key .p12 .pfx .crt .cer .der .jks .keystore .kdb .kdbx .pgp .gpg .asc .env".split())
+BLOCKED_ENDINGS = frozenset(".pem .key .p12 .pfx .crt .cer .der .jks .keystore .kdb .pgp .gpg .asc".split())
 BLOCKED_NAMES = frozenset(
     (
         ".env .npmrc .pypirc .netrc .git-credentials id_rsa id_ed25519 id_dsa id_ecdsa id_ed25519_sk id_ecdsa_sk "
@@ -16,6 +16,7 @@ BLOCKED_NAMES = frozenset(
         "application_default_credentials.json credentials.json access_tokens.db hosts.yml token.json"
     ).split()
 ).union(compat.ACCOUNT_FILES)
+_MORE_ENDINGS = frozenset({".env", ".kdbx"})
 # Folders that hold nothing else but keys, wherever they are.
 _KEY_FOLDERS = frozenset(".ssh .gnupg .password-store".split())
 # Files whose names say nothing, in folders that say it.
@@ -37,7 +38,7 @@ def may_hold_secret(path: str | PurePath) -> bool:
         name in BLOCKED_NAMES
         or name.startswith(".env")
         or (name.startswith(".") and name.endswith("_history"))
-        or ending in BLOCKED_ENDINGS
+        or ending in BLOCKED_ENDINGS | _MORE_ENDINGS
         or not _KEY_FOLDERS.isdisjoint(above)
         or (bool(above) and (above[-1], name) in _BY_FOLDER)
         or (name.startswith("config") and ".git" in above)

@@ -102,6 +102,11 @@ class PushChannel:
         """Whether any device can be reached."""
         return bool(self._context.push.all())
 
+    @property
+    def reaches_manager(self) -> bool:
+        """Whether one of them may answer: one that may only look is not the manager's."""
+        return any(one.may_answer for one in self._context.push.all())
+
     async def buzz(self, buzz: Buzz) -> None:
         """Brings a notification to every device; the outbox deduplicates it by its key."""
         present = await self._context.hub.look()
