@@ -77,6 +77,9 @@ async def test_a_device_cannot_name_a_file_itself_and_get_it(house: House, clien
     inbox = house.node.inbox("ann")
     for outside in (f"{inbox}/../notes.txt", f"{inbox}/sub/notes.txt", str(inbox), str(house.node.inbox("bob") / "x")):
         assert await say(4, text="look", attachments=[{"path": outside, "name": "x"}]) == 403
+    # Nor does it answer in the worker's name.
+    respond = {"type": "respond", "id": "r1", "worker": "ann", "text": f"[[file:{secret}]]"}
+    assert (await client.post("/api/hub/commands", json=respond, headers=headers)).status_code == 403
     shown = await client.get("/api/workers/ann/shown", params={"path": str(secret)}, headers=headers)
     assert shown.status_code == 403
 

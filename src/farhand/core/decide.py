@@ -11,11 +11,12 @@ from farhand.model import attention, commands, errors, facts, sprint
 from farhand.model.answers import choices_made
 from farhand.model.commands import Command
 from farhand.model.facts import Draft, Fact
-from farhand.model.names import LONGEST, normalize, origin
+from farhand.model.names import LONGEST, is_model, normalize, origin
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Message, Present, Worker, kind_of
 from farhand.model.provenance import is_by_pipe, writer
 from farhand.model.review import is_reviewer
+from farhand.model.visible import visible
 from farhand.model.words import HowSettled, Mode, Sender
 from farhand.model.worker_names import RESERVED, worker_name
 
@@ -143,6 +144,7 @@ def _tune(worker: Worker, command: commands.Tune, sender: Sender, policy: HirePo
     model, mode, effort = command.model, command.mode, command.effort
     if model is None and mode is None and effort is None:
         raise errors.BadInput("Tune needs a model, a mode or an effort.")
+    _check_model(model or "")
     policy.check_mode(mode)
     if effort is not None:
         policy.check_effort(worker.kind, effort)
@@ -154,6 +156,7 @@ def _hire(
 ) -> list[Draft]:
     backend = policy.backend_of(command)
     policy.check(backend, command.options)
+    _check_model(command.model)
     mode = _mode(command, policy, found)
     policy.check_mode(mode)
     if command.effort:
@@ -170,7 +173,7 @@ def _hire(
     hired = facts.Hired(
         backend=backend,
         directory=directory,
-        model=command.model or (found.model if found else ""),
+        model=command.model or (found.model if found and is_model(found.model) else ""),
         mode=mode,
         effort=command.effort,
         options=command.options,
@@ -183,6 +186,11 @@ def _hire(
     if command.focus:
         drafts.append(Draft(worker=name, fact=facts.Focused(by=sender, before=present.focus)))
     return drafts
+
+
+def _check_model(model: str) -> None:
+    if not is_model(model):
+        raise errors.BadInput(f"'{visible(model[:40])}': no model is called that.")
 
 
 def _mode(command: commands.Hire, policy: HirePolicy, found: SessionFound | None) -> Mode:

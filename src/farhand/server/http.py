@@ -41,7 +41,7 @@ from farhand.server.callers import Callers, until_revoked
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.door import OpenHub
 from farhand.server.local import CONNECTION, CUT_UNREAD
-from farhand.server.shown_files import check_attachments
+from farhand.server.shown_files import check_of_device
 from farhand.server.speaker import own_name
 
 # What a client sends over a WebSocket: where it was, and what it looks at.
@@ -90,7 +90,7 @@ def routes(
             sender = Sender(via=own_name(request.headers.get("x-farhand-via", VIA_KEY), reserved))
         else:
             sender = caller.sender
-            check_attachments(command, await hub.look(), inbox)
+            check_of_device(command, await hub.look(), inbox)
         accepted = await hub.send(command, sender)
         return json_response(frames.DoorReply(accepted=accepted))
 

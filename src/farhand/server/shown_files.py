@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 from farhand.model import commands, facts
 from farhand.model.errors import NotAllowed
 from farhand.model.history import LONGEST_PAGE, FactEntry, HistoryEntry, TurnEntry
+from farhand.model.names import LONGEST
 from farhand.model.ports import Hub
 from farhand.model.present import Message, Present, Worker
 from farhand.model.wire import encode
@@ -17,8 +18,10 @@ _PAGES_SEARCHED = 20
 _OF_THE_AGENT = facts.Said | facts.Showed | facts.Responded | facts.AskRaised
 
 
-def check_attachments(command: commands.Command, present: Present, inbox: Callable[[str], Path]) -> None:
-    """NotAllowed where a device attaches what is not in that worker's inbox: it attaches what it has sent there."""
+def check_of_device(command: commands.Command, present: Present, inbox: Callable[[str], Path]) -> None:
+    """NotAllowed where a device answers in a worker's name, or attaches what it has not sent to that worker."""
+    if isinstance(command, commands.Respond):
+        raise NotAllowed("Only a worker's own programs answer in its name.", worker=command.worker[:LONGEST])
     if not isinstance(command, commands.Say) or not command.attachments:
         return
     own = inbox(command.worker) if command.worker in present.workers else None
