@@ -255,3 +255,22 @@ def test_without_a_plan_nobody_is_shown_braces() -> None:
     text = shown(claude.to_ask("a", claude.ClaudeQuestion(tool="ExitPlanMode", arguments={}), None))
     assert text.startswith("ann asks: Go ahead? It wrote no plan down.")
     assert "{}" not in text
+
+
+def shows(text: str) -> tuple[dict[str, Any], ...]:
+    """What an ACP agent shows of a call."""
+    return ({"type": "content", "content": {"type": "text", "text": text}},)
+
+
+@pytest.mark.parametrize(
+    ("call", "where"),
+    [
+        ({"kind": "execute", "raw_input": {"command": "ls", "workdir": "sub"}}, "sub"),
+        ({"kind": "execute", "raw_input": {"command": "ls", "dir_path": "sub"}}, "sub"),
+        ({"kind": "execute", "title": "ls", "content": shows("[in sub] (Look around)")}, "sub"),
+        ({"kind": "execute", "title": "ls", "content": shows("[current working directory /p] ([in sub])")}, ""),
+        ({"kind": "edit", "title": "x", "content": shows("[in sub] (x)")}, ""),
+    ],
+)
+def test_a_command_over_acp_names_the_folder_that_the_agent_chose(call: dict[str, Any], where: str) -> None:
+    assert over_acp(**call).where == where

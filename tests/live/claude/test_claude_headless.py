@@ -209,3 +209,18 @@ async def test_a_limit_parks_the_message_and_a_try_brings_it_once(cli_env: Claud
         await a_limit_parks_the_message_and_a_try_brings_it_once(
             house, "zz-limit", "limited until tomorrow", "here I am again"
         )
+
+
+async def test_a_command_runs_in_the_folder_that_its_question_names(cli_env: ClaudeEnv) -> None:
+    (cli_env.project / "sub").mkdir()
+    step = use("Bash", command="cd sub", description="Go there")
+    lands = use("Bash", command="touch landed", description="Leave a file")
+    cli_env.model.script.conversation("zz-folder", step, lands, say("left it"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        await house.say("zz-folder")
+        asked = await house.fact(AskRaised)
+        assert (asked.question, asked.where) == ("Run: touch landed", str(cli_env.project))
+        await house.answer(asked.ask, "allow")
+        await house.fact(TurnEnded)
+        assert (cli_env.project / "landed").exists()

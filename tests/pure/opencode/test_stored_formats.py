@@ -28,6 +28,7 @@ WANTED = {
     "patterns": ["a"],
     "metadata": {"command": "a"},
     "always": [],
+    "tool": {"callID": "call_1"},
 }
 STATE = {
     "session": "ses_1",
@@ -42,6 +43,7 @@ STATE = {
     "replies": {"msg_3": False},
     "parts": {"prt_1": {"kind": "text", "told": 5, "whole": True}},
     "tools": {"call_1": True},
+    "folders": {"call_1": "sub"},
     "spoke": True,
     "error": {"name": "E", "data": {"message": "no"}},
     "stopped": True,
@@ -63,6 +65,10 @@ def test_a_sessions_cursor() -> None:
     assert cursor.state.parts == {"prt_1": PartProgress(kind="text", reported=5, whole=True)}
     assert cursor.state.permissions["per_1"].metadata == {"command": "a"}
     assert json.loads(write_cursor(cursor)) == CURSOR
+    # One that was written before requests told their call.
+    earlier = {name: value for name, value in WANTED.items() if name != "tool"}
+    old = {**CURSOR, "state": {**STATE, "permissions": {"per_1": earlier}}}
+    assert read_cursor(json.dumps(old), OpenCodeCursor).state.permissions["per_1"].tool.callID == ""
 
 
 def test_a_sessions_log(tmp_path: Path) -> None:

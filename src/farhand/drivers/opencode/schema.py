@@ -198,6 +198,12 @@ class SessionCreated(OpenCodeData, frozen=True):
     info: OpenCodeSession
 
 
+class OpenCodeCall(OpenCodeData, frozen=True):
+    """The tool call that a request is about."""
+
+    callID: str = ""  # noqa: N815
+
+
 class OpenCodePermission(OpenCodeData, frozen=True):
     """A tool asks for permission."""
 
@@ -207,6 +213,7 @@ class OpenCodePermission(OpenCodeData, frozen=True):
     patterns: list[str] = []
     metadata: dict[str, object] = {}
     always: list[str] = []
+    tool: OpenCodeCall = OpenCodeCall()
 
 
 class OpenCodeOption(OpenCodeData, frozen=True):

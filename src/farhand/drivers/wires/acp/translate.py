@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from mimetypes import guess_type
 from pathlib import Path
@@ -30,6 +31,9 @@ HOW = {"end_turn": "completed", "cancelled": "interrupted"}
 # What the protocol does not say, nobody can promise.
 AGENTS_OFFER: Final = phrase("scope_agents_offer")
 NO_RAW_INPUT: Final = "The agent sent no raw input: all that is known of it are the agent's own words."
+# What agents call the folder that a command runs in.
+_FOLDER_ARGUMENTS: Final = ("cwd", "workdir", "dir_path", "directory")
+_IN_FOLDER: Final = re.compile(r"\[in (.+?)\](?: \(|$)", re.DOTALL)
 _CHANGES: Final = {"edit": ActionKind.EDIT, "delete": ActionKind.DELETE, "move": ActionKind.EDIT}
 FAILURES = {
     "max_tokens": "The model's answer was cut off: it reached the limit of its length.",
@@ -102,11 +106,22 @@ def ask_line(turn: str, ask: str, permission: AcpPermission) -> JsonObject:
         "about": "permission",
         "detail": _whole(call, action),
         "action": msgspec.to_builtins(action),
-        "where": Fields(call.raw_input).text("cwd") if action.kind is ActionKind.RUN else "",
+        "where": _folder(call, action),
         # What the agent calls it; where that is what would run, it says nothing more.
         "why": "" if title in asked or title == action.target else title,
         "digest": hashlib.sha256(exact.encode(errors="surrogatepass")).hexdigest(),
     }
+
+
+def _folder(call: ToolProgress, action: Action) -> str:
+    """The folder that the agent chose for a command; empty where that is the one that it works in."""
+    if call.raw_input:
+        given = Fields(call.raw_input)
+        named = (given.text(one) for one in _FOLDER_ARGUMENTS)
+        return next(filter(None, named), "") if action.kind is ActionKind.RUN else ""
+    # Gemini sends no raw input, and says it in brackets before its own words.
+    found = _IN_FOLDER.match(call.text) if call.kind == "execute" else None
+    return found[1] if found else ""
 
 
 def _action(call: ToolProgress) -> Action:
