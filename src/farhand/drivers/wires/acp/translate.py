@@ -119,7 +119,7 @@ def _folder(call: ToolProgress, action: Action) -> str:
         given = Fields(call.raw_input)
         named = (given.text(one) for one in _FOLDER_ARGUMENTS)
         return next(filter(None, named), "") if action.kind is ActionKind.RUN else ""
-    # Gemini sends no raw input, and says it in brackets before its own words.
+    # Some agents send no raw input, and say it in brackets before their own words.
     found = _IN_FOLDER.match(call.text) if call.kind == "execute" else None
     return found[1] if found else ""
 
