@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from farhand.channels.kit.certificates import trusted
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
 from farhand.channels.kit.sendable_files import NotSendable, SendableFiles
 from farhand.channels.kit.worker_folders import WorkerFolder, nowhere
@@ -90,14 +91,16 @@ class Gateway:
         self._files = files or SendableFiles()
         self._folder = folder
         self._poll_seconds = poll_seconds
+        verified = {"verify": trusted()}
         self._requests = HTTPXRequest(
             connection_pool_size=16,
             read_timeout=answer_seconds,
             write_timeout=answer_seconds,
             connect_timeout=CONNECT_SECONDS,
             pool_timeout=CONNECT_SECONDS,
+            httpx_kwargs=verified,
         )
-        self._polls = HTTPXRequest(connection_pool_size=2, connect_timeout=CONNECT_SECONDS)
+        self._polls = HTTPXRequest(connection_pool_size=2, connect_timeout=CONNECT_SECONDS, httpx_kwargs=verified)
         self.bot = Bot(
             token,
             base_url=f"{api_url}/bot",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from farhand.channels.kit.certificates import trusted
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
 from farhand.channels.kit.sendable_files import NotSendable, SendableFiles
 from farhand.channels.kit.surface import NotFetched, SentFile
@@ -80,7 +81,8 @@ class WhatsAppGateway:
         self._settings = settings
         self._files = files or SendableFiles()
         self._folder = folder
-        self._session = httpx.AsyncClient(timeout=httpx.Timeout(settings.answer_seconds, connect=CONNECT_SECONDS))
+        timeout = httpx.Timeout(settings.answer_seconds, connect=CONNECT_SECONDS)
+        self._session = httpx.AsyncClient(timeout=timeout, verify=trusted())
         self.client = WhatsApp(
             phone_id=settings.phone_id,
             token=settings.token,

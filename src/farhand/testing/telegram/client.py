@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import httpx2
 import msgspec
 
+from farhand.testing.http import local_client
 from farhand.testing.telegram.words import BotStatus, Fault, Kind, Rates, RecordedCall, ShownMessage, ShownTopic, Spoken
 
 Known = TypeVar("Known")
@@ -28,7 +29,7 @@ class FakeTelegram:
     def __init__(self, address: str) -> None:
         self.address = address
         # Longer than any wait: who waits has a limit of its own.
-        self.http = httpx2.AsyncClient(base_url=address, timeout=600)
+        self.http = local_client(base_url=address, timeout=600)
 
     async def __aenter__(self) -> FakeTelegram:
         return self
