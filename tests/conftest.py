@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,9 @@ pytest_plugins = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def anyio_backend() -> str:
-    """Everything runs on asyncio."""
+    """Everything runs on asyncio; each test has a loop of its own, but for those that share what their file makes."""
     return "asyncio"
 
 
@@ -57,17 +58,33 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 @pytest.fixture
 def tmux_server(short_folder: Path) -> Iterator[tuple[str, ...]]:
     """The words that reach a tmux server of this test alone; it ends with the test."""
-    server = ("tmux", "-f", "/dev/null", "-S", str(short_folder / "tmux"))
-    yield server
-    subprocess.run([*server, "kill-server"], capture_output=True, check=False)
+    with tmux_in(short_folder) as server:
+        yield server
+
+
+@contextmanager
+def tmux_in(folder: Path) -> Iterator[tuple[str, ...]]:
+    """A tmux server whose socket is in that folder, until the block ends."""
+    server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
+    try:
+        yield server
+    finally:
+        subprocess.run([*server, "kill-server"], capture_output=True, check=False)
 
 
 @pytest.fixture
 async def cli_env(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[ClaudeEnv]:
     """An environment whose fake model fails the test on steps that nobody asked for."""
+    async with claude_env(short_folder, tmux_server) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def claude_env(folder: Path, server: tuple[str, ...]) -> AsyncIterator[ClaudeEnv]:
+    """Such an environment for as long as the block lasts."""
     model = FakeAnthropic()
     async with model.served() as address:
-        opened = ClaudeEnv(short_folder, tmux_server, model, address, PROGRAMS)
+        opened = ClaudeEnv(folder, server, model, address, PROGRAMS)
         yield opened
         await opened.tidy()
     model.script.check()

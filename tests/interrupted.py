@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Generator, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -39,9 +39,18 @@ def short_folders() -> Path:
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
     """A folder whose path leaves room for a socket's name."""
+    with made_short_folder() as folder:
+        yield folder
+
+
+@contextmanager
+def made_short_folder() -> Iterator[Path]:
+    """Such a folder for as long as the block lasts."""
     folder = Path(tempfile.mkdtemp(prefix=short_folders().name))
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def end_all(*places: str) -> None:

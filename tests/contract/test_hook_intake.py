@@ -17,6 +17,7 @@ from farhand.model.present import Present, Worker
 from farhand.server import http
 from farhand.server.local import RouteGuard, closed
 from farhand.testing.house import SAFETY_SECONDS
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 TEAM = Present(
@@ -39,7 +40,7 @@ async def opened(desk: HookEndpoint) -> AsyncIterator[httpx2.AsyncClient]:
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     async with anyio.create_task_group() as tasks:
         await tasks.start(http.serve, application, listener)
-        async with httpx2.AsyncClient(base_url=address, trust_env=False) as client:
+        async with local_client(base_url=address) as client:
             with anyio.fail_after(SAFETY_SECONDS):
                 yield client
         tasks.cancel_scope.cancel()
@@ -177,7 +178,7 @@ async def test_a_report_that_is_too_long_is_not_taken(path: str, monkeypatch: py
         await tasks.start(http.serve, application, listener)
         with desk.listening("ann", "k" * 20) as arrivals, anyio.fail_after(SAFETY_SECONDS):
             address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            async with httpx2.AsyncClient(base_url=address, trust_env=False) as client:
+            async with local_client(base_url=address) as client:
                 assert (await client.post(path, content=b"x" * 1_000_001, headers=headers)).status_code == 413
             assert arrivals.statistics().current_buffer_used == 0
         tasks.cancel_scope.cancel()

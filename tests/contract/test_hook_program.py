@@ -25,6 +25,7 @@ from farhand.drivers.wires.hooks.spool import read_spool
 from farhand.hooks.install import interpreter, place_program
 from farhand.server.http import serve
 from farhand.server.sockets import listen
+from farhand.testing.http import local_client
 from farhand.testing.models.server import served
 
 pytestmark = pytest.mark.anyio
@@ -277,7 +278,7 @@ async def test_the_program_needs_nothing_but_the_standard_library() -> None:
 async def listener(desk: HookEndpoint) -> AsyncIterator[httpx2.AsyncClient]:
     """The node's HTTP listener, where sessions post by themselves."""
     app = Starlette(routes=list(desk.open_routes()))
-    async with served(app) as address, httpx2.AsyncClient(base_url=address) as client:
+    async with served(app) as address, local_client(base_url=address) as client:
         yield client
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import httpx2
 import msgspec
 from tests.house.toy_channels.pager.words import PagerLine, screen
 
@@ -13,6 +12,7 @@ from farhand import roster
 from farhand.app import Channels
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.testing.house import House
+from farhand.testing.http import local_client
 
 ROOT = "tests.house.toy_channels"
 
@@ -36,5 +36,5 @@ def read_screen(folder: Path) -> list[PagerLine]:
 
 async def post(house: House, **body: str) -> int:
     """Somebody presses the keys of a pager; the status that comes back."""
-    async with httpx2.AsyncClient() as client:
+    async with local_client() as client:
         return (await client.post(f"http://127.0.0.1:{house.node.port}/pager", json=body)).status_code

@@ -22,6 +22,7 @@ from farhand.model.stream import Looking
 from farhand.model.words import Choice, HowEnded
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House, open_house
+from farhand.testing.http import local_client
 from farhand.testing.push_service import Browser, FakePushService, PushRequest, push_service
 from farhand.testing.scripted import ScriptedDriver
 
@@ -126,7 +127,7 @@ class PushHouse:
         devices = self.house.node.devices
         assert devices is not None
         device, key = await devices.pair(devices.invite(read_only=read_only).code, name)
-        client = httpx2.AsyncClient(
+        client = local_client(
             base_url=f"http://127.0.0.1:{self.house.node.port}",
             headers={"Authorization": f"Bearer {key}"},
             timeout=SAFETY_SECONDS,

@@ -7,12 +7,12 @@ from typing import Any
 from urllib.parse import quote
 
 import anyio
-import httpx2
 import pytest
 from scripts.openapi import OPERATIONS, Operation
 from tests.house.workdir_client import hired_in, repository
 
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 TEXTS = [
@@ -65,7 +65,7 @@ async def test_garbage_is_refused_and_breaks_nothing(house: House, tmp_path: Pat
     _, key = await devices.pair(devices.invite().code, "phone")
     headers = {"Authorization": f"Bearer {key}"}
     address = f"http://127.0.0.1:{house.node.port}"
-    async with httpx2.AsyncClient(base_url=address, headers=headers, timeout=SAFETY_SECONDS, trust_env=False) as client:
+    async with local_client(base_url=address, headers=headers, timeout=SAFETY_SECONDS) as client:
         for path, query, body in _requests(one):
             with anyio.fail_after(SAFETY_SECONDS):
                 async with client.stream(one.method, path, params=query, content=body) as answer:

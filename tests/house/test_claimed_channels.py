@@ -12,6 +12,7 @@ from farhand.model.commands import Focus, Interrupt, Say
 from farhand.model.facts import Queued
 from farhand.model.words import Sender
 from farhand.testing.house import House, open_house
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +33,7 @@ async def post(house: House, command: dict[str, str], via: str) -> httpx2.Respon
     """A command over HTTP, with the node's key."""
     settings = house.node.settings
     headers = {"Authorization": f"Bearer {settings.key.read_text().strip()}", "X-Farhand-Via": via}
-    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{house.node.port}") as client:
+    async with local_client(base_url=f"http://127.0.0.1:{house.node.port}") as client:
         return await client.post("/api/hub/commands", json=command, headers=headers)
 
 

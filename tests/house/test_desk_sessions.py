@@ -1,6 +1,5 @@
 """A conversation at the desk can be read on the phone before anybody takes it up; nothing is taken up by it."""
 
-import httpx2
 import pytest
 
 from farhand.model.facts import TurnEnded
@@ -9,6 +8,7 @@ from farhand.model.ports import SessionFound
 from farhand.model.view import TurnView
 from farhand.model.words import HowEnded
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 SHOP = SessionFound(id="aaaa-shop", directory="/srv/shop", title="the shop", at=1.0, open=False)
@@ -21,7 +21,7 @@ async def test_it_is_read_and_not_taken_up(house: House) -> None:
     house.agent.pasts = {SHOP.id: HistoryPage(entries=(TurnEntry(seq=7, view=SAID),))}
     headers = {"Authorization": f"Bearer {house.node.settings.key.read_text()}"}
     address = f"http://127.0.0.1:{house.node.port}/api/hub/sessions"
-    async with httpx2.AsyncClient(headers=headers, timeout=SAFETY_SECONDS, trust_env=False) as client:
+    async with local_client(headers=headers, timeout=SAFETY_SECONDS) as client:
         read = (await client.get(f"{address}/scripted/aaaa-shop")).json()["history"]["entries"]
         assert [(one["view"]["typed"], one["view"]["text"]) for one in read] == [("fix the till", "It is fixed.")]
         refused = {

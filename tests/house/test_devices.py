@@ -22,6 +22,7 @@ from farhand.model.facts import Queued, Said, Showed, TurnEnded
 from farhand.model.words import Attachment, HowEnded
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House, open_house
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 async def client(house: House) -> AsyncIterator[httpx2.AsyncClient]:
     address = f"http://127.0.0.1:{house.node.port}"
-    async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as opened:
+    async with local_client(base_url=address, timeout=SAFETY_SECONDS) as opened:
         yield opened
 
 
@@ -260,13 +261,13 @@ async def test_a_stranger_can_send_little_to_be_paired(client: httpx2.AsyncClien
 
 async def test_devices_outlive_the_node_and_their_keys_are_not_kept(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{house.node.port}", trust_env=False) as client:
+        async with local_client(base_url=f"http://127.0.0.1:{house.node.port}") as client:
             _, key = await paired(house, client)
         folder = house.node.settings.folder
     assert not any(key.encode() in path.read_bytes() for path in folder.rglob("*") if path.is_file())
     async with open_house(tmp_path) as house:
         address, headers = f"http://127.0.0.1:{house.node.port}", {"Authorization": f"Bearer {key}"}
-        async with httpx2.AsyncClient(base_url=address, headers=headers, trust_env=False) as client:
+        async with local_client(base_url=address, headers=headers) as client:
             listed: dict[str, Any] = (await client.get("/api/devices")).json()
             assert listed["me"] == listed["devices"][0]["id"]
             # It may end itself.

@@ -19,6 +19,7 @@ from farhand.channels.telegram.sign_in import GOOD_FOR_SECONDS, read_user
 from farhand.model.devices import Device
 from farhand.model.errors import NotAllowed
 from farhand.testing.house import SAFETY_SECONDS
+from farhand.testing.http import local_client
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -81,7 +82,7 @@ async def telegram(tmp_path: Path, bot: FakeBot) -> AsyncIterator[TelegramHouse]
 
 async def _sign_in(telegram: TelegramHouse, given: str, **headers: str) -> httpx2.Response:
     address = f"http://127.0.0.1:{telegram.house.node.port}"
-    async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as client:
+    async with local_client(base_url=address, timeout=SAFETY_SECONDS) as client:
         asked = {"channel": "telegram", "proof": given, "name": "Telegram"}
         return await client.post("/api/sign-in", json=asked, headers=headers)
 

@@ -23,6 +23,7 @@ from farhand.model.wire import decode_event
 from farhand.model.words import HowEnded, Sender
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House, open_house
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 # What sockets hold on the way at the most (a sender's 4 MB; readers here have little) is less than all large events.
@@ -45,7 +46,7 @@ async def _overtake(house: House) -> None:
 
 def _client(house: House) -> httpx2.AsyncClient:
     """A client that takes little from the node before it is read."""
-    return httpx2.AsyncClient(
+    return local_client(
         base_url=f"http://127.0.0.1:{house.node.port}",
         headers={"Authorization": f"Bearer {house.node.settings.key.read_text()}"},
         timeout=SAFETY_SECONDS,

@@ -22,6 +22,7 @@ from farhand.server.pane_routes import pane_routes
 from farhand.store.devices import SqliteDevices
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 
@@ -74,7 +75,7 @@ async def _served(
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     async with anyio.create_task_group() as tasks:
         await tasks.start(serve)
-        async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as client:
+        async with local_client(base_url=address, timeout=SAFETY_SECONDS) as client:
             yield client, devices
         tasks.cancel_scope.cancel()
     listener.close()

@@ -25,6 +25,7 @@ from farhand.store.database import Database
 from farhand.store.passkeys import SqlitePasskeys
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 VERIFIED, UNVERIFIED = 0x05, 0x01
@@ -72,7 +73,7 @@ class Authenticator:
 @pytest.fixture
 async def client(house: House) -> AsyncIterator[httpx2.AsyncClient]:
     address = f"http://localhost:{house.node.port}"
-    async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as opened:
+    async with local_client(base_url=address, timeout=SAFETY_SECONDS) as opened:
         yield opened
 
 

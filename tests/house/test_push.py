@@ -8,7 +8,6 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
-import httpx2
 import pytest
 from starlette.responses import Response
 from tests.house.push_house import DONE, PushHouse, asks, push_house
@@ -20,6 +19,7 @@ from farhand.model.facts import AskSettled, Said, TurnEnded
 from farhand.model.stream import Looking
 from farhand.model.words import AskKind, Choice, replace
 from farhand.testing.house import SAFETY_SECONDS
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 BODY = "Run: make deploy\nIn: /srv/app\n⚠ uses the network"
@@ -305,7 +305,7 @@ async def test_push_is_for_paired_devices_alone(push: PushHouse, method: str) ->
     await push.pair()
     verb, _, path = method.partition(" ")
     answer = {"ask": "a1", "digest": "d1", "choice": "yes", "token": "1.0"}
-    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{push.house.node.port}", trust_env=False) as stranger:
+    async with local_client(base_url=f"http://127.0.0.1:{push.house.node.port}") as stranger:
         assert (await stranger.request(verb, path)).status_code == 403
         assert (await stranger.post("/api/push/answer", json=answer)).status_code == 403
         assert (await stranger.get("/api/digest")).status_code == 403

@@ -6,7 +6,6 @@ import socket
 from pathlib import Path
 
 import anyio
-import httpx2
 import pytest
 
 from farhand.cli.remote_agent import listening
@@ -15,6 +14,7 @@ from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.panes import PaneTerminal
 from farhand.model.words import Sender
 from farhand.testing.house import House
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 
@@ -39,7 +39,7 @@ async def test_a_taken_port_is_one_sentence_and_the_agent_goes_on(house: House, 
                 assert (await follower.session.say("hello")).text == "hello"
         async with (
             listening(follower, 0, "") as told,
-            httpx2.AsyncClient(base_url=told.removeprefix("remote control: "), trust_env=False) as client,
+            local_client(base_url=told.removeprefix("remote control: ")) as client,
         ):
             assert {"role": "user", "text": "hello"} in (await client.get("/history")).json()
         tasks.cancel_scope.cancel()

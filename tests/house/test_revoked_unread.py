@@ -18,6 +18,7 @@ from tests.house.paired_devices import paired
 from farhand.client.door import SocketHub
 from farhand.model.facts import Draft, Noted
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 UPGRADE = (
@@ -66,7 +67,7 @@ async def test_a_device_that_reads_nothing_is_cut_off_when_it_is_revoked(
 ) -> None:
     await house.hire("ann")
     address = f"http://127.0.0.1:{house.node.port}"
-    async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as client:
+    async with local_client(base_url=address, timeout=SAFETY_SECONDS) as client:
         device, key = await paired(house, client)
         with socket.socket() as link, anyio.fail_after(SAFETY_SECONDS):
             link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 256 * 1024)

@@ -23,6 +23,7 @@ from farhand.server import http
 from farhand.server.connections import MOST_OF_ONE_WORKER, ConnectionLimits
 from farhand.server.worker_sockets import WorkerSockets
 from farhand.testing.clock import SAFETY_SECONDS
+from farhand.testing.http import local_client
 from farhand.testing.sdk_env import until
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +48,7 @@ class Served:
 
     async def answers(self) -> str:
         """What a caller of the node's listener is told."""
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", trust_env=False) as client:
+        async with local_client(base_url=f"http://127.0.0.1:{self.port}") as client:
             return (await client.get("/")).text
 
 
@@ -97,7 +98,7 @@ async def hooks(budget: BodyBudget) -> AsyncIterator[tuple[HookEndpoint, httpx2.
     async with anyio.create_task_group() as tasks:
         await tasks.start(http.serve, http.application([*endpoint.routes()]), listener)
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        async with httpx2.AsyncClient(base_url=address, trust_env=False, timeout=None) as client:
+        async with local_client(base_url=address, timeout=None) as client:
             yield endpoint, client
         tasks.cancel_scope.cancel()
 

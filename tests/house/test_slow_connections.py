@@ -13,7 +13,6 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
-import httpx2
 import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -25,6 +24,7 @@ from farhand.client.door import SocketHub
 from farhand.server import accepting, http
 from farhand.server.connections import ConnectionLimits, GuardedProtocol, RequestDeadlines, most_connections
 from farhand.testing.house import open_house
+from farhand.testing.http import local_client
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -128,7 +128,7 @@ async def test_a_connection_that_was_reset_is_nobodys_and_never_the_unix_sockets
             with socket.create_connection(("127.0.0.1", port)) as one:
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 one.sendall(b"GET /who HTTP/1.1\r\nHost: x\r\n\r\n")
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        async with local_client(base_url=f"http://127.0.0.1:{port}") as client:
             assert (await client.get("/who")).status_code == 200
         tasks.cancel_scope.cancel()
     assert seen
@@ -156,7 +156,7 @@ async def test_an_answer_that_nobody_reads_is_cut_off() -> None:
     quick = ConnectionLimits(deadlines=RequestDeadlines(unread_seconds=0.2))
     async with served(quick) as port, await anyio.connect_tcp("127.0.0.1", port) as link:
         await link.send(b"GET /flood HTTP/1.1\r\nHost: x\r\n\r\n")
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=None) as client:
+        async with local_client(base_url=f"http://127.0.0.1:{port}", timeout=None) as client:
             # It answers when the flood was cut off.
             assert (await client.get("/flood-over")).text == "over"
 
@@ -164,7 +164,7 @@ async def test_an_answer_that_nobody_reads_is_cut_off() -> None:
 async def test_a_long_answer_has_no_deadline() -> None:
     async with served(ConnectionLimits(deadlines=CALM)) as port, await anyio.connect_tcp("127.0.0.1", port) as slow:
         base = f"http://127.0.0.1:{port}"
-        async with httpx2.AsyncClient(base_url=base) as client, client.stream("GET", "/stream") as answer:
+        async with local_client(base_url=base) as client, client.stream("GET", "/stream") as answer:
             lines = answer.aiter_lines()
             assert await anext(lines) == "first"
             # As long as a connection that sends nothing lasts.
@@ -184,7 +184,7 @@ async def test_what_has_not_sent_a_head_costs_no_parser() -> None:
             link = await anyio.connect_tcp("127.0.0.1", port)
             slow.push_async_callback(link.aclose)
             await link.send(b"GET /body HTTP/1.1\r\nHost: x\r\nX-Slow: ")
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        async with local_client(base_url=f"http://127.0.0.1:{port}") as client:
             assert (await client.post("/body", content=b"abc")).text == "3"
             assert parsers() == before + 1
 
@@ -247,7 +247,7 @@ async def test_one_too_many_is_closed_and_a_place_comes_back() -> None:
         async with await anyio.connect_tcp("127.0.0.1", port), await anyio.connect_tcp("127.0.0.1", port):
             assert await closed(first)
         await first.aclose()
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        async with local_client(base_url=f"http://127.0.0.1:{port}") as client:
             assert (await client.post("/body", content=b"abc")).text == "3"
 
 
@@ -272,7 +272,7 @@ async def test_whoever_sends_its_request_at_once_is_served_while_slow_ones_take_
             await link.send(b"POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx")
         # The ten that were there first have given way to the ten that came last.
         assert all([await closed(link) for link in slow[:10]])
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        async with local_client(base_url=f"http://127.0.0.1:{port}") as client:
             for _ in range(5):
                 answer = await client.post("/body", content=b"abc", headers={"Connection": "close"})
                 assert (answer.status_code, answer.text) == (200, "3")
@@ -285,7 +285,7 @@ async def test_each_address_of_this_machine_but_the_usual_one_has_its_cap() -> N
     async with served(limits) as port:
         links = [await anyio.connect_tcp("127.0.0.1", port, local_host="127.1.0.7") for _ in range(4)]
         assert await closed(links[3])
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        async with local_client(base_url=f"http://127.0.0.1:{port}") as client:
             assert (await client.post("/body", content=b"abc")).text == "3"
         for link in links:
             await link.aclose()

@@ -8,7 +8,6 @@ from typing import Any
 import anyio
 import anyio.abc
 import anyio.lowlevel
-import httpx2
 import pytest
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -23,6 +22,7 @@ from farhand.server import http
 from farhand.server.connections import ConnectionLimits, RequestDeadlines
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 
@@ -52,7 +52,7 @@ async def _paired(house: House, *, read_only: bool = False) -> tuple[str, str]:
     async with SocketHub(house.node.settings.door) as hub:
         code = (await hub.pair(read_only=read_only)).code
     address = f"http://127.0.0.1:{house.node.port}"
-    async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as client:
+    async with local_client(base_url=address, timeout=SAFETY_SECONDS) as client:
         paired = (await client.post("/api/pair", json={"code": code, "bearer": True, "name": "Phone"})).json()
     return paired["device"]["id"], paired["key"]
 
@@ -62,7 +62,7 @@ async def _cookie(house: House) -> str:
     async with SocketHub(house.node.settings.door) as hub:
         code = (await hub.pair()).code
     address = f"http://127.0.0.1:{house.node.port}"
-    async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as client:
+    async with local_client(base_url=address, timeout=SAFETY_SECONDS) as client:
         paired = await client.post("/api/pair", json={"code": code, "name": "Browser"})
     return str(paired.headers["set-cookie"].partition(";")[0])
 

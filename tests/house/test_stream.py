@@ -20,6 +20,7 @@ from farhand.model.stream import HEARTBEAT_SECONDS, MOST_RESUMED, MOST_RESUMED_B
 from farhand.model.words import HowEnded, Usage
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House, open_house
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +41,7 @@ async def _connected(
     method, content = ("GET", b"") if last_event else ("POST", json.dumps({"resume": resume, "names": names}).encode())
     headers |= {"Last-Event-ID": last_event} if last_event else {}
     async with (
-        httpx2.AsyncClient(base_url=address, headers=headers, timeout=SAFETY_SECONDS, trust_env=False) as client,
+        local_client(base_url=address, headers=headers, timeout=SAFETY_SECONDS) as client,
         client.stream(method, "/api/hub/stream", content=content) as response,
     ):
         assert response.status_code == 200
@@ -274,7 +275,7 @@ async def test_a_client_that_asks_gets_the_names_of_session_adapters(house: Hous
 async def test_the_stream_needs_the_key_and_an_opening(house: House) -> None:
     address = f"http://127.0.0.1:{house.node.port}"
     key = house.node.settings.key.read_text()
-    async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as client:
+    async with local_client(base_url=address, timeout=SAFETY_SECONDS) as client:
         assert (await client.post("/api/hub/stream")).status_code == 403
         refused = await client.post(
             "/api/hub/stream", content=b'{"resume": 7}', headers={"Authorization": f"Bearer {key}"}

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
 from tests.house.desk_folders import in_made_folders
 from textual.pilot import Pilot
@@ -33,6 +32,7 @@ from farhand.model.ports import SessionFound
 from farhand.model.words import Choice, HowEnded, Sender
 from farhand.testing.desk import piloted
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 from farhand.tui.app import TerminalApp
 from farhand.tui.typed_session import TypedSession
 
@@ -156,7 +156,7 @@ async def test_programs_drive_the_worker_that_is_shown(house: House, tmp_path: P
         typed = TypedSession(person.desk, may_allow=False)
         async with (
             remote_control(lambda _: typed, 0, tmp_path) as port,
-            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=SAFETY_SECONDS) as outside,
+            local_client(base_url=f"http://127.0.0.1:{port}", timeout=SAFETY_SECONDS) as outside,
         ):
             assert (await outside.post("/message", json={"message": "hello"})).status_code == 200
             assert (await outside.get("/history")).json()[0] == {"role": "user", "text": "hello"}
@@ -193,7 +193,7 @@ async def test_a_program_without_a_key_permits_nothing_to_a_worker_that_is_not_s
             typed = TypedSession(person.desk, may_allow=bool(key))
             async with (
                 remote_control(partial(_given, typed), 0, tmp_path, key) as port,
-                httpx2.AsyncClient(
+                local_client(
                     base_url=f"http://127.0.0.1:{port}",
                     headers={"Authorization": f"Bearer {key}"} if key else {},
                     trust_env=False,
@@ -285,7 +285,7 @@ async def test_a_program_follows_what_the_screen_shows(house: House, tmp_path: P
         typed = TypedSession(person.desk, may_allow=False)
         async with (
             remote_control(lambda _: typed, 0, tmp_path) as port,
-            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=SAFETY_SECONDS) as outside,
+            local_client(base_url=f"http://127.0.0.1:{port}", timeout=SAFETY_SECONDS) as outside,
             outside.stream("GET", "/events") as response,
         ):
             lines = response.aiter_lines()

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
 from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.store_ports import Waiting
 from farhand.model.words import AskKind, Choice
+from farhand.testing.http import local_client
 from farhand.testing.telegram import FakeBot
 from farhand.testing.telegram.words import ShownMessage
 
@@ -166,7 +166,7 @@ async def test_a_picture_is_no_answer_in_words_and_no_message_either(telegram: T
 async def test_words_for_a_request_that_nobody_knows_go_to_no_worker(telegram: TelegramHouse) -> None:
     await telegram.manager.says("hello")
     text = "ann: write what goes with “Deny” as a reply to this message."
-    async with httpx2.AsyncClient() as client:
+    async with local_client() as client:
         url = f"{telegram.bot.address}/bot{telegram.bot.token}/sendMessage"
         await client.post(url, json={"chat_id": telegram.manager.id, "text": text})
     request = await telegram.manager.reads("as a reply to this message")

@@ -11,6 +11,7 @@ from farhand.model.facts import Ended, Said, TurnEnded
 from farhand.model.words import HowEnded, Usage, UsageWindow
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 DAY_SECONDS = 86_400
@@ -23,7 +24,7 @@ def _day(house: House) -> str:
 async def _usage(house: House, query: str = "") -> httpx2.Response:
     headers = {"Authorization": f"Bearer {house.node.settings.key.read_text()}"}
     address = f"http://127.0.0.1:{house.node.port}"
-    async with httpx2.AsyncClient(base_url=address, headers=headers, timeout=SAFETY_SECONDS, trust_env=False) as client:
+    async with local_client(base_url=address, headers=headers, timeout=SAFETY_SECONDS) as client:
         return await client.get(f"/api/usage{query}")
 
 

@@ -22,6 +22,7 @@ from farhand.model.words import Choice
 from farhand.server.callers import Callers
 from farhand.server.http import application
 from farhand.server.voice_routes import voice_routes
+from farhand.testing.http import local_client
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
 from farhand.testing.voice import FakeTranscription, fake_transcription
@@ -130,7 +131,7 @@ class NoDevices:
 def over_http(ear: Transcriber | None) -> httpx2.AsyncClient:
     callers = Callers(KEY, NoDevices())  # type: ignore[arg-type]
     transport = httpx2.ASGITransport(application(voice_routes(callers, ear)))
-    return httpx2.AsyncClient(transport=transport, base_url="http://node", headers={"Authorization": f"Bearer {KEY}"})
+    return local_client(transport=transport, base_url="http://node", headers={"Authorization": f"Bearer {KEY}"})
 
 
 @pytest.mark.parametrize(
@@ -194,7 +195,7 @@ async def test_a_device_that_is_revoked_while_it_speaks_is_not_heard(
     routes = voice_routes(callers, listener(tmp_path, url=service.address))
     transport = httpx2.ASGITransport(application(routes))
     headers = {"Authorization": "Bearer its-key", "Content-Type": "audio/ogg"}
-    async with httpx2.AsyncClient(transport=transport, base_url="http://node", headers=headers) as node:
+    async with local_client(transport=transport, base_url="http://node", headers=headers) as node:
         assert (await node.post("/api/voice", content=OGG)).status_code == 403
     assert service.heard == []
 

@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 
 from farhand.server.web_app import NOT_BUILT, WebApp, web_app_routes
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 SCRIPT = "console.log('hello')\n" * 50
@@ -29,7 +30,7 @@ def build(folder: Path) -> None:
 async def client(tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of the app's routes alone; nothing is built yet."""
     transport = httpx2.ASGITransport(app=Starlette(routes=web_app_routes(WebApp(tmp_path / "app"))))
-    async with httpx2.AsyncClient(transport=transport, base_url="http://node") as opened:
+    async with local_client(transport=transport, base_url="http://node") as opened:
         yield opened
 
 
@@ -97,7 +98,7 @@ async def test_every_screen_is_the_one_page_and_nothing_else_is_a_file(
 async def test_the_apps_files_are_public_and_its_data_is_not(house: House) -> None:
     address = f"http://127.0.0.1:{house.node.port}"
     stranger = {"X-Forwarded-For": "203.0.113.9", "Origin": "https://elsewhere.example"}
-    async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as client:
+    async with local_client(base_url=address, timeout=SAFETY_SECONDS) as client:
         assert (await client.get("/app/", headers=stranger)).status_code in (200, 503)
         assert (await client.get("/app", headers=stranger)).headers["location"] == "/app/"
         assert (await client.get("/api/hub/present", headers=stranger)).status_code == 403

@@ -16,6 +16,7 @@ from farhand.channels.whatsapp.receive import LARGE_POSTS_HELD, LARGEST_POST
 from farhand.channels.whatsapp.settings import WhatsAppIdentity
 from farhand.model.facts import Queued
 from farhand.testing.house import SAFETY_SECONDS
+from farhand.testing.http import local_client
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.sdk_env import until
 from farhand.testing.whatsapp import FakeWhatsApp
@@ -39,7 +40,7 @@ async def queued(house: WhatsAppHouse) -> list[str]:
 
 
 async def test_a_bad_signature_is_a_403_and_does_nothing(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
-    async with whatsapp_house(tmp_path, whatsapp) as house, httpx2.AsyncClient() as client:
+    async with whatsapp_house(tmp_path, whatsapp) as house, local_client() as client:
         await house.house.hire()
         body, url = said_post(house, "obey me"), whatsapp.world.callback
         right = signature(whatsapp.world, body)
@@ -97,7 +98,7 @@ async def test_strangers_large_posts_take_little_and_keep_no_message_out(
                 tasks.start_soon(send, link)
             await until(lambda: len(told) == 1)
             assert told[0].startswith(b"HTTP/1.1 503 ")
-            async with httpx2.AsyncClient() as client:
+            async with local_client() as client:
                 body = said_post(house, "hear me")
                 headers = {"X-Hub-Signature-256": signature(whatsapp.world, body)}
                 assert (await client.post(whatsapp.world.callback, content=body, headers=headers)).status_code == 200
@@ -124,7 +125,7 @@ async def answer_to_head(whatsapp: FakeWhatsApp, headers: str) -> bytes:
 
 
 async def test_the_webhook_is_verified_by_its_token_alone(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
-    async with whatsapp_house(tmp_path, whatsapp), httpx2.AsyncClient() as client:
+    async with whatsapp_house(tmp_path, whatsapp), local_client() as client:
         url = whatsapp.world.callback
         known = {
             "hub.mode": "subscribe",

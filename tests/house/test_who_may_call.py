@@ -20,6 +20,7 @@ from farhand.model.ports import SessionFound
 from farhand.model.words import HowEnded
 from farhand.server import http
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 
@@ -115,7 +116,7 @@ SOCKET = {
 @pytest.fixture
 async def client(house: House) -> AsyncIterator[httpx2.AsyncClient]:
     address = f"http://127.0.0.1:{house.node.port}"
-    async with httpx2.AsyncClient(base_url=address, timeout=SAFETY_SECONDS, trust_env=False) as opened:
+    async with local_client(base_url=address, timeout=SAFETY_SECONDS) as opened:
         yield opened
 
 
@@ -225,7 +226,7 @@ async def test_who_may_call_what_from_the_lan(house: House, client: httpx2.Async
     }
     # The node of a test listens on this machine alone: the address is told as the listener would tell it.
     transport = httpx2.ASGITransport(app=http.application(house.node.routes), client=("192.168.1.7", 4000))
-    async with httpx2.AsyncClient(transport=transport, base_url="http://192.168.1.5:8081") as lan:
+    async with local_client(transport=transport, base_url="http://192.168.1.5:8081") as lan:
         for name, (headers, reads, writes) in callers.items():
             for route, row in ROWS.items():
                 may, called = writes if row.writes else reads, _called(route, row, house)

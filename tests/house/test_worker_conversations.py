@@ -13,6 +13,7 @@ from farhand.devices.registry import Devices
 from farhand.model.facts import AskRaised, Ended, TurnEnded
 from farhand.model.words import Choice
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 
 pytestmark = pytest.mark.anyio
 CHOICES = (Choice(id="allow", label="Allow once"), Choice(id="deny", label="Deny", allows=False, words=True))
@@ -27,7 +28,7 @@ async def outside(house: House, key: str = "") -> AsyncIterator[httpx2.AsyncClie
     """A program elsewhere on this machine."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     address = f"http://127.0.0.1:{house.node.port}/workers"
-    async with httpx2.AsyncClient(base_url=address, headers=headers, trust_env=False, timeout=SAFETY_SECONDS) as client:
+    async with local_client(base_url=address, headers=headers, timeout=SAFETY_SECONDS) as client:
         yield client
 
 

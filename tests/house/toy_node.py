@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import anyio
-import httpx2
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.bot import Bot
@@ -25,6 +24,7 @@ from farhand.model.grammar import CHAT
 from farhand.model.words import Sender
 from farhand.model.worker_names import worker_name
 from farhand.testing.house import House, open_house
+from farhand.testing.http import local_client
 
 
 async def praised(house: House, via: str) -> None:
@@ -58,7 +58,7 @@ async def in_the_terminal(house: House) -> None:
 async def over_http(house: House) -> None:
     """A request with the node's key."""
     key = house.node.settings.key.read_text("utf-8").strip()
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    async with local_client() as client:
         answer = await client.post(
             f"http://127.0.0.1:{house.node.port}/api/hub/commands",
             json={"type": "praise", "id": "h", "worker": "ann"},

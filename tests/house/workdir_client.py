@@ -12,6 +12,7 @@ import httpx2
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline
 from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.http import local_client
 
 _AS_SOMEBODY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
 
@@ -64,5 +65,5 @@ async def api(house: House) -> AsyncIterator[Api]:
     """A client with the node's key."""
     headers = {"Authorization": f"Bearer {house.node.settings.key.read_text()}"}
     address = f"http://127.0.0.1:{house.node.port}"
-    async with httpx2.AsyncClient(base_url=address, headers=headers, timeout=SAFETY_SECONDS, trust_env=False) as client:
+    async with local_client(base_url=address, headers=headers, timeout=SAFETY_SECONDS) as client:
         yield Api(client)

@@ -18,6 +18,7 @@ from tests.live.phone_scenarios import FIRST, SECOND, PhoneModel
 from tests.live.turn_scenarios import AskedWith, EffortModel
 
 from farhand.drivers.demo.replies import sunrise
+from farhand.testing.http import local_client
 from farhand.testing.models.script import say
 from farhand.testing.phone import Phone
 
@@ -116,7 +117,7 @@ async def with_app(phone: Phone) -> AsyncIterator[AppInHand]:
 
 
 async def _answers(address: str) -> None:
-    async with httpx2.AsyncClient() as client:
+    async with local_client() as client:
         with anyio.fail_after(SAFETY_SECONDS):
             while True:
                 with suppress(httpx2.HTTPError):

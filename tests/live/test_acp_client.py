@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,9 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(params=["gemini", "opencode"])
-async def acp_env(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[AcpEnv]:
-    async with AGENTS[request.param](tmp_path) as opened:
+@pytest.fixture(scope="module", params=["gemini", "opencode"])
+async def acp_env(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[AcpEnv]:
+    async with AGENTS[request.param](tmp_path_factory.mktemp("acp")) as opened:
         yield opened
 
 
@@ -33,6 +33,40 @@ async def client_of(acp_env: AcpEnv, **options: Any) -> AsyncIterator[AcpClient]
     ):
         await client.initialize()
         yield client
+
+
+@pytest.fixture(scope="module")
+async def client(acp_env: AcpEnv) -> AsyncIterator[AcpClient]:
+    """An agent with nobody who decides: every test has a session of its own, for it is a start that costs."""
+    async with client_of(acp_env) as opened:
+        yield opened
+
+
+class Desk:
+    """Somebody who decides, as the test wants it."""
+
+    client: AcpClient
+    decides: Callable[[AcpPermission], Awaitable[str]]
+
+    async def decide(self, permission: AcpPermission) -> str:
+        return await self.decides(permission)
+
+
+@pytest.fixture(scope="module")
+async def desk(acp_env: AcpEnv) -> AsyncIterator[Desk]:
+    """An agent and somebody who decides; every test has a session of its own."""
+    made = Desk()
+    async with client_of(acp_env, decides=made.decide) as made.client:
+        yield made
+
+
+@pytest.fixture
+def touched(acp_env: AcpEnv) -> Iterator[Path]:
+    """The file that the agent wants to make; it is not there when a test begins."""
+    path = acp_env.project / "made.txt"
+    assert not path.exists()
+    yield path
+    path.unlink(missing_ok=True)
 
 
 async def turn(session: AcpSession, text: str) -> tuple[list[Any], AcpTurnEnded]:
@@ -53,16 +87,15 @@ def always(kind: str, asked: list[AcpPermission]) -> Callable[[AcpPermission], A
     return decide
 
 
-async def test_a_turn_and_the_session_loaded_again(acp_env: AcpEnv) -> None:
-    async with client_of(acp_env) as client:
-        assert client.hello.loads_sessions
-        session = await client.new_session(acp_env.project)
-        updates, ended = await turn(session, "good morning")
-        assert text_of(updates) == "Good morning."
-        assert (ended.stop_reason, ended.input_tokens, ended.output_tokens) == ("end_turn", 100, 10)
+async def test_a_turn_and_the_session_loaded_again(acp_env: AcpEnv, client: AcpClient) -> None:
+    assert client.hello.loads_sessions
+    session = await client.new_session(acp_env.project)
+    updates, ended = await turn(session, "good morning")
+    assert text_of(updates) == "Good morning."
+    assert (ended.stop_reason, ended.input_tokens, ended.output_tokens) == ("end_turn", 100, 10)
     age_sessions(acp_env)
-    async with client_of(acp_env) as client:
-        again = await client.load_session(session.id, acp_env.project)
+    async with client_of(acp_env) as another:
+        again = await another.load_session(session.id, acp_env.project)
         assert "good morning" in text_of(again.history, "user")
         assert text_of(again.history) == "Good morning."
         updates, _ = await turn(again, "good morning")
@@ -70,11 +103,11 @@ async def test_a_turn_and_the_session_loaded_again(acp_env: AcpEnv) -> None:
 
 
 @pytest.mark.parametrize(("kind", "made"), [("allow_once", True), ("reject_once", False)])
-async def test_a_permission(acp_env: AcpEnv, kind: str, made: bool) -> None:
+async def test_a_permission(acp_env: AcpEnv, desk: Desk, touched: Path, kind: str, made: bool) -> None:
     asked: list[AcpPermission] = []
-    async with client_of(acp_env, decides=always(kind, asked)) as client:
-        updates, ended = await turn(await client.new_session(acp_env.project), "touch it")
-    assert (acp_env.project / "made.txt").exists() is made
+    desk.decides = always(kind, asked)
+    updates, ended = await turn(await desk.client.new_session(acp_env.project), "touch it")
+    assert touched.exists() is made
     assert len(asked) == 1
     assert "touch made.txt" in f"{asked[0].call.title} {asked[0].call.raw_input}"
     assert asked[0].call.kind == "execute"
@@ -84,47 +117,43 @@ async def test_a_permission(acp_env: AcpEnv, kind: str, made: bool) -> None:
         assert text_of(updates).endswith("Touched.")
 
 
-async def test_a_question_that_nobody_answers_is_a_no(acp_env: AcpEnv) -> None:
-    async with client_of(acp_env) as client:
-        await turn(await client.new_session(acp_env.project), "touch it")
-    assert not (acp_env.project / "made.txt").exists()
+async def test_a_question_that_nobody_answers_is_a_no(acp_env: AcpEnv, client: AcpClient, touched: Path) -> None:
+    await turn(await client.new_session(acp_env.project), "touch it")
+    assert not touched.exists()
 
 
-async def test_cancel_in_mid_answer_and_a_turn_after_it(acp_env: AcpEnv) -> None:
-    async with client_of(acp_env) as client:
-        session = await client.new_session(acp_env.project)
-        heard: list[Any] = []
-        async for event in session.prompt("count slowly"):
-            heard.append(event)
-            if isinstance(event, AcpSaid) and event.role == "agent":
-                await session.cancel()
-        assert heard[-1].stop_reason == "cancelled"
-        acp_env.model.release()
-        updates, ended = await turn(session, "good morning")
-        assert (text_of(updates), ended.stop_reason) == ("Good morning.", "end_turn")
+async def test_cancel_in_mid_answer_and_a_turn_after_it(acp_env: AcpEnv, client: AcpClient) -> None:
+    session = await client.new_session(acp_env.project)
+    heard: list[Any] = []
+    async for event in session.prompt("count slowly"):
+        heard.append(event)
+        if isinstance(event, AcpSaid) and event.role == "agent":
+            await session.cancel()
+    assert heard[-1].stop_reason == "cancelled"
+    acp_env.model.release()
+    updates, ended = await turn(session, "good morning")
+    assert (text_of(updates), ended.stop_reason) == ("Good morning.", "end_turn")
 
 
-async def test_cancel_while_a_question_waits(acp_env: AcpEnv) -> None:
-    session: AcpSession
+async def test_cancel_while_a_question_waits(acp_env: AcpEnv, desk: Desk, touched: Path) -> None:
+    session = await desk.client.new_session(acp_env.project)
 
     async def leave(permission: AcpPermission) -> str:
         await session.cancel()
         return "allow_once"
 
-    async with client_of(acp_env, decides=leave) as client:
-        session = await client.new_session(acp_env.project)
-        _, ended = await turn(session, "touch it")
+    desk.decides = leave
+    _, ended = await turn(session, "touch it")
     assert ended.stop_reason == "cancelled"
-    assert not (acp_env.project / "made.txt").exists()
+    assert not touched.exists()
 
 
-async def test_modes_and_models(acp_env: AcpEnv) -> None:
-    async with client_of(acp_env) as client:
-        session = await client.new_session(acp_env.project)
-        assert "plan" in [mode.id for mode in session.info.modes]
-        await session.set_mode("plan")
-        assert session.info.models
-        await session.set_model(session.info.models[-1].model_id)
-        with pytest.raises(RpcError):
-            await session.set_mode("no-such-mode")
-        assert text_of((await turn(session, "good morning"))[0]).endswith("Good morning.")
+async def test_modes_and_models(acp_env: AcpEnv, client: AcpClient) -> None:
+    session = await client.new_session(acp_env.project)
+    assert "plan" in [mode.id for mode in session.info.modes]
+    await session.set_mode("plan")
+    assert session.info.models
+    await session.set_model(session.info.models[-1].model_id)
+    with pytest.raises(RpcError):
+        await session.set_mode("no-such-mode")
+    assert text_of((await turn(session, "good morning"))[0]).endswith("Good morning.")

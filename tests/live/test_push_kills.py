@@ -22,7 +22,6 @@ from typing import Any
 
 import anyio
 import anyio.abc
-import httpx2
 import msgspec
 import pytest
 
@@ -32,6 +31,7 @@ from farhand.model.errors import FarhandError, Refused
 from farhand.model.facts import CameOnline
 from farhand.model.words import Sender
 from farhand.testing.house import settings_in
+from farhand.testing.http import local_client
 from farhand.testing.leftovers import end_agents
 from farhand.testing.ports import lasting_port
 from farhand.testing.push_service import Browser, FakePushService, push_service
@@ -105,7 +105,7 @@ class PushedNode:
         """A device that switched notifications on."""
         async with self.door() as hub:
             code = (await hub.pair()).code
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", trust_env=False) as client:
+        async with local_client(base_url=f"http://127.0.0.1:{self.port}") as client:
             key = (await client.post("/api/pair", json={"code": code, "bearer": True})).json()["key"]
             headers = {"Authorization": f"Bearer {key}"}
             answer = await client.post("/api/push", json=self.browser.subscription(), headers=headers)

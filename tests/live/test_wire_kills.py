@@ -12,7 +12,6 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
-import httpx2
 import pytest
 
 from farhand.client.door import SocketHub
@@ -27,6 +26,7 @@ from farhand.sandbox.holders import LocalHolders
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 from farhand.testing.cuttable_proxy import CuttableProxy
+from farhand.testing.http import local_client
 from farhand.testing.ports import lasting_port
 from farhand.testing.wire_phone import Transport, WirePhone
 
@@ -79,7 +79,7 @@ class WireNode:
         """The key of one more device."""
         async with AsyncExitStack() as stack:
             code = (await (await self.door(stack)).pair()).code
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", trust_env=False) as client:
+        async with local_client(base_url=f"http://127.0.0.1:{self.port}") as client:
             reply = await client.post("/api/pair", json={"code": code, "name": "phone", "bearer": True})
         return str(reply.json()["key"])
 

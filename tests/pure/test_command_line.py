@@ -88,6 +88,32 @@ def test_a_node_with_a_chat_starts_without_what_the_library_of_the_chat_has_no_u
         assert f"'{heavy}'" not in loaded.stdout
 
 
+SEARCHES = """
+import asyncio, sys, farhand.channels.{channel}.gateway
+from httpcore._synchronization import current_async_library
+
+class Noting:
+    @staticmethod
+    def find_spec(name, *_):
+        print(name)
+
+async def twice():
+    current_async_library()
+    sys.meta_path.insert(0, Noting)
+    current_async_library()
+
+asyncio.run(twice())
+"""
+
+
+@pytest.mark.parametrize("channel", ["telegram", "whatsapp"])
+def test_a_request_of_a_chat_does_not_search_the_path_for_a_library_that_is_not_there(channel: str) -> None:
+    """httpcore tries to import one with every lock, which took a tenth of a message's processor time."""
+    code = SEARCHES.format(channel=channel)
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == ""
+
+
 @pytest.mark.parametrize("command", ["agents", "bridge", "hook"])
 def test_what_asks_no_node_loads_no_node(command: str) -> None:
     """What drivers there are stands in their manifests: no event loop and no server is loaded to read them."""

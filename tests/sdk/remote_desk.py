@@ -15,6 +15,7 @@ import msgspec
 from farhand.cli.remote_control import remote_control, sdk_action
 from farhand.remote.sdk_session import SdkSession
 from farhand.sdk.agent import Agent
+from farhand.testing.http import local_client
 
 SAFETY_SECONDS = 240.0
 
@@ -53,7 +54,7 @@ async def remote_desk(agent: Agent, uploads: Path, *, key: str = "", ready: bool
         tasks.start_soon(session.run)
         async with remote_control(lambda _: session, 0, uploads, key) as port:
             address = f"http://127.0.0.1:{port}"
-            async with httpx2.AsyncClient(base_url=address, trust_env=False, timeout=SAFETY_SECONDS) as client:
+            async with local_client(base_url=address, timeout=SAFETY_SECONDS) as client:
                 yield RemoteDesk(session, client, port)
         tasks.cancel_scope.cancel()
 

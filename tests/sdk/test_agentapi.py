@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
-import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -31,6 +30,7 @@ from farhand.model.present import raised_ask
 from farhand.model.words import Choice
 from farhand.remote.openapi import EVENT_DATA, document
 from farhand.testing.desk import ScriptedSession
+from farhand.testing.http import local_client
 from farhand.testing.models.gemini import FakeGemini, says
 
 pytestmark = pytest.mark.anyio
@@ -152,7 +152,7 @@ async def test_every_event_is_what_both_documents_say(agentapi: ModuleType, tmp_
     seen: set[str] = set()
     async with (
         remote_control(lambda _: session, 0, tmp_path, "") as port,
-        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=SAFETY_SECONDS) as client,
+        local_client(base_url=f"http://127.0.0.1:{port}", timeout=SAFETY_SECONDS) as client,
         client.stream("GET", "/events") as response,
     ):
         with anyio.fail_after(SAFETY_SECONDS):

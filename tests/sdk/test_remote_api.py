@@ -18,6 +18,7 @@ from farhand.cli.remote_control import remote_control
 from farhand.model.errors import PortTaken
 from farhand.remote.openapi import document
 from farhand.sdk import Approval, SessionContext, ToolCall
+from farhand.testing.http import local_client
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 
 pytestmark = pytest.mark.anyio
@@ -301,7 +302,7 @@ async def test_a_thousand_messages_of_five_programs_arrive_once_each(
 
 
 async def test_an_open_request_does_not_hold_the_end_up(make_agent: MakeAgent, tmp_path: Path) -> None:
-    async with httpx2.AsyncClient(trust_env=False, timeout=SAFETY_SECONDS) as outside:
+    async with local_client(timeout=SAFETY_SECONDS) as outside:
         async with remote_desk(make_agent(), tmp_path) as desk:
             address = f"http://127.0.0.1:{desk.port}"
             request = outside.build_request("GET", f"{address}/events")

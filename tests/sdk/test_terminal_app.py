@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
 from tests.sdk.conftest import MakeAgent
 from tests.sdk.shown_app import SAFETY_SECONDS, Shown, agent_shown, shown
@@ -25,6 +24,7 @@ from farhand.model.words import Choice
 from farhand.remote.sdk_session import SdkSession
 from farhand.sdk.extensions import extension
 from farhand.testing.desk import ScriptedDesk, ScriptedSession
+from farhand.testing.http import local_client
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 from farhand.tui.app import TerminalApp
 from farhand.tui.look import DARK, LIGHT, theme_name
@@ -57,7 +57,7 @@ async def test_a_program_outside_types_and_the_screen_shows_it(
         typed = TypedSession(desk, may_allow=False)
         async with (
             remote_control(lambda _: typed, 0, tmp_path) as port,
-            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=SAFETY_SECONDS) as outside,
+            local_client(base_url=f"http://127.0.0.1:{port}", timeout=SAFETY_SECONDS) as outside,
         ):
             posted = await outside.post("/message", json={"message": "list files"})
             assert posted.status_code == 200
@@ -77,7 +77,7 @@ async def test_before_the_screen_is_there_nothing_is_taken(make_agent: MakeAgent
         typed = TypedSession(AgentDesk(SdkSession(agent, opened, sdk_action, time.time)), may_allow=False)
         async with (
             remote_control(lambda _: typed, 0, tmp_path) as port,
-            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as outside,
+            local_client(base_url=f"http://127.0.0.1:{port}") as outside,
         ):
             assert (await outside.post("/message", json={"message": "hi"})).status_code == 503
             assert (await outside.get("/history")).json() == []

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import anyio
-import httpx2
 import pytest
 from tests.sdk.shown_app import SAFETY_SECONDS, Shown
 
 from farhand.cli.remote_control import remote_control
 from farhand.testing.desk import ScriptedDesk, ScriptedSession, piloted
+from farhand.testing.http import local_client
 from farhand.tui.app import TerminalApp
 from farhand.tui.typed_session import TypedSession
 
@@ -31,7 +31,7 @@ async def test_five_programs_and_a_person_talk_at_once(tmp_path: Path) -> None:
 
         async def speak(program: int) -> None:
             address = f"http://127.0.0.1:{port}"
-            async with httpx2.AsyncClient(base_url=address, trust_env=False, timeout=SAFETY_SECONDS) as client:
+            async with local_client(base_url=address, timeout=SAFETY_SECONDS) as client:
                 for number in range(EACH):
                     posted = await client.post("/message", json={"message": f"{program}-{number}"})
                     assert posted.status_code == 200
@@ -50,5 +50,5 @@ async def test_five_programs_and_a_person_talk_at_once(tmp_path: Path) -> None:
         # The screen is at its end, and is no longer than any other.
         await person.see(said[-1])
         assert person.is_bounded()
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        async with local_client(base_url=f"http://127.0.0.1:{port}") as client:
             assert [one["text"] for one in (await client.get("/history")).json()] == said

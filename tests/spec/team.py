@@ -21,6 +21,7 @@ from farhand.model.facts import CameOnline
 from farhand.model.ports import Can, Clock, Deliver, Driver
 from farhand.model.words import Sender
 from farhand.testing.house import House, settings_in
+from farhand.testing.http import local_client
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot, Person
 
@@ -68,12 +69,12 @@ class Team:
 
     async def post(self, path: str, body: Any = None, **more: Any) -> httpx2.Response:
         """A request of a program on this machine."""
-        async with httpx2.AsyncClient() as client:
+        async with local_client() as client:
             return await client.post(f"{self.url}{path}", json=body, **more)
 
     async def get(self, path: str, **more: Any) -> httpx2.Response:
         """A request of a program on this machine."""
-        async with httpx2.AsyncClient() as client:
+        async with local_client() as client:
             return await client.get(f"{self.url}{path}", **more)
 
     def session(self, worker: str = "ann") -> Path:

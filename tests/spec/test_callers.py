@@ -16,6 +16,7 @@ from tests.spec.team import Team
 
 from farhand.client.door import SocketHub
 from farhand.store import folder
+from farhand.testing.http import local_client
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")]
 NOBODY = 65534
@@ -79,10 +80,10 @@ async def way(team: Team, transport: str) -> AsyncIterator[httpx2.AsyncClient]:
     """A client that comes to the node that way."""
     if transport == "socket":
         path = str(team.house.node.settings.http_socket)
-        async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=path), base_url=team.url) as client:
+        async with local_client(transport=httpx2.AsyncHTTPTransport(uds=path), base_url=team.url) as client:
             yield client
     elif transport == "tcp":
-        async with httpx2.AsyncClient(base_url=team.url, trust_env=False) as client:
+        async with local_client(base_url=team.url) as client:
             yield client
     else:
         user = NOBODY if transport == "nobody" else 0
@@ -90,7 +91,7 @@ async def way(team: Team, transport: str) -> AsyncIterator[httpx2.AsyncClient]:
         async with await anyio.open_process(command) as process:
             assert process.stdout is not None
             port = int(await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 20))
-            async with httpx2.AsyncClient(base_url=f"http://localhost:{port}", trust_env=False) as client:
+            async with local_client(base_url=f"http://localhost:{port}") as client:
                 yield client
             process.kill()
 

@@ -25,6 +25,7 @@ from farhand.model.http_guard import why_refused
 from farhand.server import http
 from farhand.server.local import RouteGuard, closed
 from farhand.store import folder
+from farhand.testing.http import local_client
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
 
@@ -80,7 +81,7 @@ BODY = {"session": "ann", "text": "[[file:/etc/hosts.txt]] hello", "code": "WRON
 
 
 async def ask(team: Team, method: str, path: str, headers: dict[str, str]) -> httpx2.Response:
-    async with httpx2.AsyncClient() as client:
+    async with local_client() as client:
         return await client.request(
             method, f"{team.url}{path}", json=BODY if method == "POST" else None, headers=headers
         )
@@ -128,7 +129,7 @@ async def test_callers_from_another_address_are_refused(team: Team, address: str
 
     async def status(client: str) -> list[int]:
         transport = httpx2.ASGITransport(app=app, client=(client, 4000))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:8081") as http_client:
+        async with local_client(transport=transport, base_url="http://localhost:8081") as http_client:
             return [
                 (await http_client.request(method, path, json=BODY if method == "POST" else None)).status_code
                 for method, path in LOCAL
@@ -212,7 +213,7 @@ async def test_there_is_no_other_route(
         "test", "claude-test-", tmp_path, tmp_path / "hooks.sock", sys.executable, tmp_path / "hook.py"
     )
     agent.tmux_host = TmuxHost(options, Tmux(tmux_server, "farhand-test", {}))  # type: ignore[attr-defined]
-    async with team_house(tmp_path, bot, claude=agent) as team, httpx2.AsyncClient(base_url=team.url) as client:
+    async with team_house(tmp_path, bot, claude=agent) as team, local_client(base_url=team.url) as client:
         await team.hire("ann")
         routes = [route for route in served[0] if isinstance(route, Route)]
         paths = {route.path.partition("{")[0] for route in routes}

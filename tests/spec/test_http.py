@@ -10,6 +10,7 @@ import pytest
 from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 
+from farhand.testing.http import local_client
 from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot
 
@@ -160,7 +161,7 @@ async def test_workers(team: Team) -> None:
 
 async def test_the_same_routes_on_the_nodes_own_socket(team: Team) -> None:
     transport = httpx2.AsyncHTTPTransport(uds=str(team.settings.http_socket))
-    async with httpx2.AsyncClient(transport=transport, base_url="http://anything") as client:
+    async with local_client(transport=transport, base_url="http://anything") as client:
         assert (await client.get("/workers")).json() == {"workers": []}
     assert team.settings.http_socket.stat().st_mode & 0o777 == 0o600
 

@@ -18,6 +18,7 @@ from farhand.hooks import forward_to_bridge
 from farhand.model.facts import Ended
 from farhand.model.worker_keys import held_variables, hiring_of, worker_key
 from farhand.store import folder
+from farhand.testing.http import local_client
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -48,7 +49,7 @@ def test_a_held_agent_gets_the_key_of_its_hiring(held: str, worker: str) -> None
 async def call(team: Team, method: str, path: str, body: Any = None, socket: bool = False, **headers: str) -> int:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     transport = httpx2.AsyncHTTPTransport(uds=str(team.settings.http_socket)) if socket else None
-    async with httpx2.AsyncClient(transport=transport, base_url=team.url) as client:
+    async with local_client(transport=transport, base_url=team.url) as client:
         return (await client.request(method, path, json=body, headers=named)).status_code
 
 
@@ -195,7 +196,7 @@ async def test_a_workers_key_cannot_fill_the_chat_and_the_disk(team: Team) -> No
     await team.hire("ann")
     await team.hire("bob")
     key = {"authorization": bearer(team, "ann")}
-    async with httpx2.AsyncClient(base_url=team.url, headers=key) as client:
+    async with local_client(base_url=team.url, headers=key) as client:
         bodies: list[tuple[str, dict[str, str]]] = [("/response", answer("ann")), ("/notify", {"text": "news"})]
         tries = [bodies[number % 2] for number in range(70)]
         codes = [(await client.post(path, json=body)).status_code for path, body in tries]

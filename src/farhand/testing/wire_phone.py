@@ -20,6 +20,7 @@ from farhand.model.stream import EventsFrame, Looking, NowFrame, Opening, Resume
 from farhand.model.team_view import ConversationView, TeamView
 from farhand.model.wire import encode
 from farhand.model.words import Seq, WorkerName, replace
+from farhand.testing.http import local_client
 
 Transport: TypeAlias = Literal["socket", "stream"]
 # What a connection to a node that was killed, or a wire that was cut, ends with.
@@ -109,7 +110,7 @@ class WirePhone:
         return view
 
     def _client(self) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(
+        return local_client(
             base_url=f"http://{self._address}", headers=self._key, timeout=httpx2.Timeout(30), trust_env=False
         )
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
 import pytest
+from tests.live.claude.shared_worker import SharedWorker, shared_worker
 
 from farhand.drivers.wires.tmux import Pane
-from farhand.hooks.install import compiled
+from farhand.hooks.install import compiled, place_program
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -30,6 +32,13 @@ from farhand.testing.models.script import ScriptedReply, say, use
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture(scope="module")
+async def ann() -> AsyncIterator[SharedWorker]:
+    """The worker of all tests that need no other."""
+    async with shared_worker("claude") as opened:
+        yield opened
+
+
 async def hired(house: House, cli_env: ClaudeEnv, mode: Mode = Mode.DEFAULT) -> None:
     """A worker who asks before it acts."""
     await house.hire(backend="claude", directory=cli_env.project, mode=mode)
@@ -42,10 +51,10 @@ def touch(cli_env: ClaudeEnv, marker: str, name: str, then: str = "done") -> Pat
     return cli_env.project / name
 
 
-async def test_an_ask_allowed_from_the_phone_runs_what_was_shown(cli_env: ClaudeEnv) -> None:
+async def test_an_ask_allowed_from_the_phone_runs_what_was_shown(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     file = touch(cli_env, "zz-one", "one.txt")
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
         assert (ask.about, ask.detail) == (AskKind.PERMISSION, "touch one.txt")
@@ -65,10 +74,10 @@ async def test_an_ask_allowed_from_the_phone_runs_what_was_shown(cli_env: Claude
         assert "".join(said) == "I will\n\ndone"
 
 
-async def test_an_ask_denied_with_advice_tells_the_agent_why(cli_env: ClaudeEnv) -> None:
+async def test_an_ask_denied_with_advice_tells_the_agent_why(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     file = touch(cli_env, "zz-two", "two.txt", then="understood")
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-two")
         ask = await house.fact(AskRaised)
         await house.answer(ask.ask, "deny", note="use the other folder")
@@ -78,13 +87,13 @@ async def test_an_ask_denied_with_advice_tells_the_agent_why(cli_env: ClaudeEnv)
     assert cli_env.model.prompted("use the other folder")
 
 
-async def test_allowed_for_the_session_is_not_asked_again(cli_env: ClaudeEnv) -> None:
+async def test_allowed_for_the_session_is_not_asked_again(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     touch(cli_env, "zz-three", "three.txt")
     cli_env.model.script.conversation(
         "zz-again", use("Bash", command="touch three.txt", description="Again"), say("ok")
     )
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-three")
         ask = await house.fact(AskRaised)
         await house.answer(ask.ask, "session")
@@ -94,14 +103,14 @@ async def test_allowed_for_the_session_is_not_asked_again(cli_env: ClaudeEnv) ->
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
-async def test_a_file_allowed_for_the_session_allows_no_other(cli_env: ClaudeEnv) -> None:
+async def test_a_file_allowed_for_the_session_allows_no_other(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     one, two = cli_env.project / "one.md", cli_env.project / "two.md"
     script = cli_env.model.script
     script.conversation("zz-first", use("Write", file_path=str(one), content="a"), say("ok"))
     edit = use("Edit", file_path=str(one), old_string="a", new_string="b")
     script.conversation("zz-second", edit, use("Write", file_path=str(two), content="c"), say("ok"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-first")
         ask = await house.fact(AskRaised)
         assert ask.question == f"Write {one}"
@@ -118,13 +127,13 @@ async def test_a_file_allowed_for_the_session_allows_no_other(cli_env: ClaudeEnv
         assert not two.exists()
 
 
-async def test_a_host_allowed_for_the_session_allows_no_other(cli_env: ClaudeEnv) -> None:
+async def test_a_host_allowed_for_the_session_allows_no_other(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     script = cli_env.model.script
     script.conversation("zz-first", use("WebFetch", url="https://one.invalid/a", prompt="what"), say("ok"))
     same = use("WebFetch", url="https://one.invalid/b", prompt="what")
     script.conversation("zz-second", same, use("WebFetch", url="https://two.invalid/", prompt="what"), say("ok"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-first")
         ask = await house.fact(AskRaised)
         assert (ask.question, ask.risks) == ("Fetch https://one.invalid/a", ("uses the network: one.invalid",))
@@ -137,28 +146,28 @@ async def test_a_host_allowed_for_the_session_allows_no_other(cli_env: ClaudeEnv
         await house.event(TurnEnded, after=first.seq)
 
 
-async def test_a_command_allowed_for_the_session_allows_no_other(cli_env: ClaudeEnv) -> None:
+async def test_a_command_allowed_for_the_session_allows_no_other(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     script = cli_env.model.script
-    script.conversation("zz-first", use("Bash", command="touch three.txt", description="x"), say("ok"))
-    longer = use("Bash", command="touch three.txt four.txt", description="x")
-    script.conversation("zz-second", use("Bash", command="touch three.txt", description="y"), longer, say("ok"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    script.conversation("zz-first", use("Bash", command="touch nine.txt", description="x"), say("ok"))
+    longer = use("Bash", command="touch nine.txt ten.txt", description="x")
+    script.conversation("zz-second", use("Bash", command="touch nine.txt", description="y"), longer, say("ok"))
+    async with ann.listening() as house:
         await house.say("zz-first")
         await house.answer((await house.fact(AskRaised)).ask, "session")
         first = await house.event(TurnEnded)
         await house.say("zz-second")
         again = await house.fact(AskRaised, after=first.seq)
-        assert (again.question, again.where) == ("Run: touch three.txt four.txt", str(cli_env.project))
+        assert (again.question, again.where) == ("Run: touch nine.txt ten.txt", str(cli_env.project))
         await house.answer(again.ask, "deny")
         await house.event(TurnEnded, after=first.seq)
-        assert not (cli_env.project / "four.txt").exists()
+        assert not (cli_env.project / "ten.txt").exists()
 
 
-async def test_an_ask_answered_at_the_desk_is_over_everywhere(cli_env: ClaudeEnv) -> None:
+async def test_an_ask_answered_at_the_desk_is_over_everywhere(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     file = touch(cli_env, "zz-four", "four.txt")
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-four")
         await house.fact(AskRaised)
         pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
@@ -168,10 +177,10 @@ async def test_an_ask_answered_at_the_desk_is_over_everywhere(cli_env: ClaudeEnv
         assert file.exists()
 
 
-async def test_an_ask_refused_at_the_desk_is_over_everywhere(cli_env: ClaudeEnv) -> None:
+async def test_an_ask_refused_at_the_desk_is_over_everywhere(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-five", use("Bash", command="touch five.txt", description="Five"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-five")
         await house.fact(AskRaised)
         pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
@@ -197,10 +206,10 @@ async def test_an_ask_outlives_the_node(cli_env: ClaudeEnv) -> None:
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
-async def test_a_killed_hook_lets_nothing_run(cli_env: ClaudeEnv) -> None:
+async def test_a_killed_hook_lets_nothing_run(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-seven", use("Bash", command="touch seven.txt", description="Seven"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-seven")
         ask = await house.fact(AskRaised)
         await kill_hooks(cli_env)
@@ -240,10 +249,10 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("program", BROKEN.values(), ids=BROKEN)
-async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(cli_env: ClaudeEnv, program: str | None) -> None:
+async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(ann: SharedWorker, program: str | None) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-broken", use("Bash", command="touch broken.txt", description="Broken"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         hook = cli_env.folder / "hooks/farhand-hook.pyc"
         hook.unlink()
         if program is not None:
@@ -255,6 +264,7 @@ async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(cli_env: Cl
         await house.interrupt()
         assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
         assert not (cli_env.project / "broken.txt").exists()
+        place_program(hook.parent)
 
 
 async def test_the_deadline_denies(cli_env: ClaudeEnv) -> None:
@@ -268,7 +278,8 @@ async def test_the_deadline_denies(cli_env: ClaudeEnv) -> None:
     assert cli_env.model.prompted("Nobody answered in time")
 
 
-async def test_a_questionnaire_is_asked_question_by_question(cli_env: ClaudeEnv) -> None:
+async def test_a_questionnaire_is_asked_question_by_question(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     red = {"label": "Red", "description": "warm"}
     blue = {"label": "Blue", "description": "cold"}
     questions = [
@@ -276,8 +287,7 @@ async def test_a_questionnaire_is_asked_question_by_question(cli_env: ClaudeEnv)
         {"question": "Which sizes?", "header": "Size", "multiSelect": True, "options": [red, blue]},
     ]
     cli_env.model.script.conversation("zz-ask", use("AskUserQuestion", questions=questions), say("thanks"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-ask")
         first = await house.event(AskRaised)
         assert isinstance(first.fact, AskRaised)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import AsyncIterator
 from functools import partial
 
 import anyio
 import anyio.to_thread
 import pytest
+from tests.live.claude.shared_worker import SharedWorker, shared_worker
 from tests.live.turn_scenarios import (
     a_killed_agent_comes_back,
     a_limit_parks_the_message_and_a_try_brings_it_once,
@@ -37,6 +39,13 @@ from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def ann() -> AsyncIterator[SharedWorker]:
+    """The worker of all tests that need no other."""
+    async with shared_worker("claude-headless") as opened:
+        yield opened
 
 
 async def hired(house: House, cli_env: ClaudeEnv) -> None:
@@ -75,11 +84,11 @@ async def test_a_message_is_answered_and_the_next_one_remembers_under_another_mo
     assert "sonnet" not in cli_env.model.prompted("zz-hello")[0].body["model"]
 
 
-async def test_an_ask_is_answered_from_the_phone(cli_env: ClaudeEnv) -> None:
+async def test_an_ask_is_answered_from_the_phone(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("done"))
     cli_env.model.script.conversation("zz-two", use("Bash", command="touch two.txt", description="Two"), say("no"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
         assert not (cli_env.project / "one.txt").exists()
@@ -163,11 +172,11 @@ async def test_a_questionnaire_keeps_its_answers_when_the_node_dies_between_two(
     assert any("Which color?" in text and "Blue" in text and "Red, Blue" in text for text in call.texts)
 
 
-async def test_a_turn_is_stopped(cli_env: ClaudeEnv) -> None:
+async def test_a_turn_is_stopped(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
     cli_env.model.script.conversation("zz-next", say("next"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-slow")
         await house.fact(Said)
         await a_stopped_turn_makes_room(house, "zz-next")
@@ -202,10 +211,10 @@ async def kill_agents(cli_env: ClaudeEnv) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-async def test_a_limit_parks_the_message_and_a_try_brings_it_once(cli_env: ClaudeEnv) -> None:
+async def test_a_limit_parks_the_message_and_a_try_brings_it_once(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await a_limit_parks_the_message_and_a_try_brings_it_once(
             house, "zz-limit", "limited until tomorrow", "here I am again"
         )

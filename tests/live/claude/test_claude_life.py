@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 import anyio
 import pytest
+from tests.live.claude.shared_worker import SharedWorker, shared_worker
 from tests.live.turn_scenarios import (
     a_killed_agent_comes_back,
     a_limit_parks_the_message_and_a_try_brings_it_once,
@@ -45,12 +46,20 @@ pytestmark = pytest.mark.anyio
 WINDOW = 1_000_000
 
 
+@pytest.fixture(scope="module")
+async def ann() -> AsyncIterator[SharedWorker]:
+    """The worker of all tests that need no other."""
+    async with shared_worker("claude") as opened:
+        yield opened
+
+
 async def hired(house: House, cli_env: ClaudeEnv, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
     """A worker who can be spoken to."""
     await house.hire(name, "claude", directory=cli_env.project, mode=mode)
 
 
-async def test_a_long_answer_is_told_while_it_is_written(cli_env: ClaudeEnv) -> None:
+async def test_a_long_answer_is_told_while_it_is_written(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     head = "First paragraph of a long answer.\n\n" + "".join(f"- point {number}\n" for number in range(20))
     tail = "".join(f"line {number} of many more words\n" for number in range(400)) + "the end"
     blocks = (
@@ -60,8 +69,7 @@ async def test_a_long_answer_is_told_while_it_is_written(cli_env: ClaudeEnv) -> 
         ScriptedText(tail, piece=200),
     )
     cli_env.model.script.conversation("zz-long", ScriptedReply(blocks))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-long")
         first = await house.event(Said)
         cli_env.model.script.release("half")
@@ -91,11 +99,11 @@ async def test_two_workers_do_not_hear_each_other(cli_env: ClaudeEnv) -> None:
             assert await house.said(name) == f"I am {name}"
 
 
-async def test_a_turn_is_paused_and_the_next_message_is_answered(cli_env: ClaudeEnv) -> None:
+async def test_a_turn_is_paused_and_the_next_message_is_answered(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
     cli_env.model.script.conversation("zz-next", say("next"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-slow")
         await cli_env.model.asked("zz-slow")
         await house.fact(Seen)
@@ -234,12 +242,12 @@ async def until_box(cli_env: ClaudeEnv, pane: Pane, text: str) -> None:
             await anyio.sleep(0.05)
 
 
-async def test_a_paused_message_never_runs_later(cli_env: ClaudeEnv) -> None:
+async def test_a_paused_message_never_runs_later(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-paused", ScriptedReply((Hold("paused"), ScriptedText("never"))))
     cli_env.model.script.conversation("zz-desk", say("at the desk"))
     cli_env.model.script.conversation("zz-phone", say("on the phone"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-paused delete\nevery file")
         await house.fact(Seen)
         await cli_env.model.asked("zz-paused")
@@ -283,11 +291,11 @@ async def test_an_ended_worker_leaves_nothing(cli_env: ClaudeEnv) -> None:
         assert not list((cli_env.folder / "node/claude").iterdir())
 
 
-async def test_a_cleared_conversation_is_followed(cli_env: ClaudeEnv) -> None:
+async def test_a_cleared_conversation_is_followed(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-old", say("old"))
     cli_env.model.script.conversation("zz-new", say("new"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await house.say("zz-old")
         first = await house.event(TurnEnded)
         await house.say("/clear")
@@ -318,19 +326,19 @@ async def test_a_message_joins_a_running_turn(cli_env: ClaudeEnv) -> None:
     assert any("also this" in text for text in cli_env.model.prompted("zz-steer")[-1].texts)
 
 
-async def test_a_limit_parks_the_message_and_a_try_brings_it_once(cli_env: ClaudeEnv) -> None:
+async def test_a_limit_parks_the_message_and_a_try_brings_it_once(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         await a_limit_parks_the_message_and_a_try_brings_it_once(
             house, "zz-limit", "limited until tomorrow", "here I am again"
         )
 
 
-async def test_what_is_typed_at_the_desk_is_told_too(cli_env: ClaudeEnv) -> None:
+async def test_what_is_typed_at_the_desk_is_told_too(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-desk", say("hello desk"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
         await cli_env.tmux.type(pane, "zz-desk")
         await cli_env.tmux.press(pane, "Enter")
@@ -381,12 +389,12 @@ async def test_model_and_mode_are_changed(cli_env: ClaudeEnv) -> None:
     assert families == ["opus", "sonnet", "sonnet"]
 
 
-async def test_an_image_reaches_the_model(cli_env: ClaudeEnv) -> None:
+async def test_an_image_reaches_the_model(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     file = cli_env.project / "red.png"
     file.write_bytes(red_pixel())
     cli_env.model.script.conversation("zz-look", use("Read", file_path=str(file)), say("it is red"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         image = Attachment(path=str(file), media_type="image/png")
         await house.send(Say(id="picture", text="zz-look", attachments=(image,)))
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
@@ -407,10 +415,10 @@ TEXTS = [
 ]
 
 
-async def test_messages_arrive_as_they_were_written(cli_env: ClaudeEnv) -> None:
+async def test_messages_arrive_as_they_were_written(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-v", *[say("ok")] * len(TEXTS))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    async with ann.listening() as house:
         for text in TEXTS:
             accepted = await house.say(text)
             matching = _message(accepted.message)
@@ -427,14 +435,14 @@ def _message(message: str) -> Callable[[Event], bool]:
     return matching
 
 
-async def test_a_turn_is_paused_before_its_first_word(cli_env: ClaudeEnv) -> None:
+async def test_a_turn_is_paused_before_its_first_word(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-silent", ScriptedReply((Hold("never"), ScriptedText("never said"))))
-    cli_env.model.script.conversation("zz-next", say("next"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
+    cli_env.model.script.conversation("zz-then", say("next"))
+    async with ann.listening() as house:
         await house.say("zz-silent")
         await house.fact(Seen)
         await cli_env.model.asked("zz-silent")
-        await a_stopped_turn_makes_room(house, "zz-next")
+        await a_stopped_turn_makes_room(house, "zz-then")
         assert await house.said() == "next"
-    assert cli_env.model.prompted("zz-next")[-1].texts.count("zz-next") == 1
+    assert cli_env.model.prompted("zz-then")[-1].texts.count("zz-then") == 1

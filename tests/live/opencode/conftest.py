@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,18 @@ from farhand.testing.opencode_env import OpenCodeEnv, configuration
 @pytest.fixture
 async def cli_env(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[OpenCodeEnv]:
     """An environment whose fake model fails the test on steps that nobody asked for."""
+    async with opencode_env(short_folder, tmux_server) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def opencode_env(folder: Path, server: tuple[str, ...]) -> AsyncIterator[OpenCodeEnv]:
+    """Such an environment for as long as the block lasts."""
     if not (PROGRAMS / "opencode").exists():
         pytest.skip("OpenCode is not installed: sh scripts/setup-tests.sh")
     model = FakeOpenAi()
     async with model.served() as address:
-        opened = OpenCodeEnv(short_folder, tmux_server, model, address, PROGRAMS)
+        opened = OpenCodeEnv(folder, server, model, address, PROGRAMS)
         yield opened
         await opened.tidy()
         # A terminal that is ended in its first moments may outlive its tmux.

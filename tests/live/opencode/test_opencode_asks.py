@@ -7,6 +7,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import tmux_in
+from tests.interrupted import made_short_folder
+from tests.live.opencode.conftest import opencode_env
 
 from farhand.model import facts
 from farhand.model.commands import Hire, Say
@@ -21,18 +24,32 @@ from farhand.testing.opencode_env import OTHER_MODEL, OpenCodeEnv
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def driver(cli_env: OpenCodeEnv) -> Driver:
-    """The driver over the server."""
-    return cli_env.drivers()["opencode"]
+@pytest.fixture(scope="module")
+async def shared_env() -> AsyncIterator[OpenCodeEnv]:
+    """The environment of all tests that need one server and no more."""
+    with made_short_folder() as folder, tmux_in(folder) as server:
+        async with opencode_env(folder, server) as opened:
+            yield opened
+
+
+@pytest.fixture(scope="module")
+async def driver(shared_env: OpenCodeEnv) -> AsyncIterator[Driver]:
+    """The driver over the server, which runs for as long as its first worker is there."""
+    over_http = shared_env.drivers()["opencode"]
+    first = Worker(name="first", since=1, backend="opencode", directory=str(shared_env.project))
+    async with over_http.open(first, ""):
+        pass
+    yield over_http
+    await over_http.end(first)
 
 
 @pytest.fixture
-async def worker(cli_env: OpenCodeEnv, driver: Driver) -> AsyncIterator[Worker]:
+async def worker(shared_env: OpenCodeEnv, driver: Driver) -> AsyncIterator[Worker]:
     """A worker that asks; it is ended after the test."""
-    hired = Worker(name="ann", since=1, backend="opencode", directory=str(cli_env.project))
+    hired = Worker(name="ann", since=1, backend="opencode", directory=str(shared_env.project))
     yield hired
     await driver.end(hired)
+    shared_env.model.script.check()
 
 
 def touch(name: str) -> ScriptedReply:
@@ -48,11 +65,13 @@ async def settle(talk: Talk, raised: facts.AskRaised, choice: str, note: str = "
 
 
 async def test_what_is_allowed_for_the_session_asks_no_more(
-    cli_env: OpenCodeEnv, driver: Driver, worker: Worker
+    shared_env: OpenCodeEnv, driver: Driver, worker: Worker
 ) -> None:
-    script = cli_env.model.script
+    script = shared_env.model.script
     script.conversation("zz-one", touch("one"), touch("two"), say("done"))
-    script.conversation("zz-edit", use("write", filePath=str(cli_env.project / "x"), content="hello\n"), say("wrote"))
+    script.conversation(
+        "zz-edit", use("write", filePath=str(shared_env.project / "x"), content="hello\n"), say("wrote")
+    )
     script.conversation("zz-limit", Failure(429, "rate_limit_error", "come back later", {"retry-after": "7200"}))
     async with talking(driver, worker) as talk:
         await talk.say("t1", "zz-one")
@@ -75,13 +94,13 @@ async def test_what_is_allowed_for_the_session_asks_no_more(
         assert limited.until is not None
         assert limited.until > time.time() + 3600
         assert (await talk.ended("t3")).how is HowEnded.FAILED
-    assert (cli_env.project / "two").exists()
-    assert not (cli_env.project / "x").exists()
-    assert "not there" in str((await cli_env.model.asked("zz-edit", times=2)).body)
+    assert (shared_env.project / "two").exists()
+    assert not (shared_env.project / "x").exists()
+    assert "not there" in str((await shared_env.model.asked("zz-edit", times=2)).body)
 
 
 async def test_a_question_with_choices_is_answered_and_the_helpers_of_a_worker_ask_too(
-    cli_env: OpenCodeEnv, driver: Driver, worker: Worker
+    shared_env: OpenCodeEnv, driver: Driver, worker: Worker
 ) -> None:
     """One after the other on one start of OpenCode, which is what costs."""
     colours = [{"label": "red", "description": "warm"}, {"label": "blue", "description": "cold"}]
@@ -91,9 +110,9 @@ async def test_a_question_with_choices_is_answered_and_the_helpers_of_a_worker_a
         {"question": "Which sizes?", "header": "Size", "options": sizes, "multiple": True},
     ]
     task = use("task", description="help", prompt="zz-helper please", subagent_type="general")
-    cli_env.model.script.conversation("zz-ask", use("question", questions=questions), say("thanks"))
-    cli_env.model.script.conversation("zz-delegate", task, say("all done"))
-    cli_env.model.script.conversation("zz-helper", touch("helped"), say("helped"))
+    shared_env.model.script.conversation("zz-ask", use("question", questions=questions), say("thanks"))
+    shared_env.model.script.conversation("zz-delegate", task, say("all done"))
+    shared_env.model.script.conversation("zz-helper", touch("helped"), say("helped"))
     async with talking(driver, worker) as talk:
         await talk.say("t1", "zz-ask")
         colour = await talk.hear(facts.AskRaised, lambda ask: "colour" in ask.question)
@@ -110,18 +129,18 @@ async def test_a_question_with_choices_is_answered_and_the_helpers_of_a_worker_a
         await talk.say("t2", "zz-delegate")
         raised = await talk.hear(facts.AskRaised, after=before)
         assert raised.detail == "touch helped"
-        assert not (cli_env.project / "helped").exists()
+        assert not (shared_env.project / "helped").exists()
         await settle(talk, raised, "once")
         assert (await talk.ended("t2")).how is HowEnded.COMPLETED
-    assert (cli_env.project / "helped").exists()
+    assert (shared_env.project / "helped").exists()
 
 
 async def test_modes_models_pictures_and_words_into_a_turn(
-    cli_env: OpenCodeEnv, driver: Driver, worker: Worker, tmp_path: Path
+    shared_env: OpenCodeEnv, driver: Driver, worker: Worker, tmp_path: Path
 ) -> None:
-    script = cli_env.model.script
+    script = shared_env.model.script
     script.conversation("zz-free", touch("free"), say("made it"))
-    script.conversation("zz-asks", touch("asks"), say("made it"))
+    script.conversation("zz-wants", touch("asks"), say("made it"))
     script.conversation("zz-look", say("a red pixel"))
     script.conversation("zz-slow", ScriptedReply((ScriptedText("one"), Hold("slow"))))
     script.conversation("zz-more", say("and more"))
@@ -136,17 +155,17 @@ async def test_modes_models_pictures_and_words_into_a_turn(
         assert isinstance(refused, NotTaken)
         assert OTHER_MODEL in refused.why
         assert await talk.link.perform(Change(model=OTHER_MODEL, mode="default")) == Taken()
-        await talk.say("t2", "zz-asks")
+        await talk.say("t2", "zz-wants")
         await settle(talk, await talk.hear(facts.AskRaised), "once")
         await talk.ended("t2")
-        assert (await cli_env.model.asked("zz-asks")).body["model"] == "other-model"
+        assert (await shared_env.model.asked("zz-wants")).body["model"] == "other-model"
         shown = Attachment(path=str(picture), media_type="image/png")
         message = Message(id="t3", text="zz-look", at=0.0, by=Sender(via="test"), attachments=(shown,))
         await talk.link.perform(_deliver("t3", message))
         await talk.ended("t3")
-        assert "data:image/png;base64," in str((await cli_env.model.asked("zz-look")).body)
+        assert "data:image/png;base64," in str((await shared_env.model.asked("zz-look")).body)
         await talk.say("t4", "zz-slow")
-        await cli_env.model.asked("zz-slow")
+        await shared_env.model.asked("zz-slow")
         more = Message(id="m5", text="zz-more", at=0.0, by=Sender(via="test"))
         await talk.link.perform(_deliver("t4", more, joins=True))
         script.release("slow")
@@ -192,15 +211,17 @@ async def test_sessions_are_listed_handed_back_and_taken_up_without_their_past(c
 
 
 async def test_a_command_allowed_for_the_session_allows_no_other_command_and_no_edit(
-    cli_env: OpenCodeEnv, driver: Driver, worker: Worker
+    shared_env: OpenCodeEnv, driver: Driver, worker: Worker
 ) -> None:
-    script = cli_env.model.script
+    script = shared_env.model.script
     made = use("bash", command="mkdir three", description="Make a folder")
     both = use("bash", command="touch four && mkdir five", description="Make both")
-    script.conversation("zz-first", touch("one"), say("done"))
-    script.conversation("zz-second", touch("two"), made, say("done"))
+    script.conversation("zz-first", touch("seven"), say("done"))
+    script.conversation("zz-second", touch("eight"), made, say("done"))
     script.conversation("zz-third", both, say("done"))
-    script.conversation("zz-fourth", use("write", filePath=str(cli_env.project / "six"), content="x\n"), say("wrote"))
+    script.conversation(
+        "zz-fourth", use("write", filePath=str(shared_env.project / "six"), content="x\n"), say("wrote")
+    )
     seen: set[str] = set()
     async with talking(driver, worker) as talk:
 
@@ -220,11 +241,11 @@ async def test_a_command_allowed_for_the_session_allows_no_other_command_and_no_
         for turn, marker, question in (
             ("t2", "zz-second", "Run: mkdir three"),
             ("t3", "zz-third", "Run: touch four && mkdir five"),
-            ("t4", "zz-fourth", f"Edit {cli_env.project / 'six'}"),
+            ("t4", "zz-fourth", f"Edit {shared_env.project / 'six'}"),
         ):
             again = await asked(turn, marker)
             assert again.question == question
             await settle(talk, again, "deny")
             await talk.ended(turn)
-    names = {"one", "two", "three", "four", "five", "six"}
-    assert names & {file.name for file in cli_env.project.iterdir()} == {"one", "two"}
+    names = {"seven", "eight", "three", "four", "five", "six"}
+    assert names & {file.name for file in shared_env.project.iterdir()} == {"seven", "eight"}

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
-import httpx2
 import pytest
 from tests.live.reach.stand_ins import Cloudflared, TailscaleCommand
 from tests.live.reach.test_reach_tunnel import Desk
@@ -15,6 +14,7 @@ from tests.live.reach.test_reach_tunnel import Desk
 from farhand.channels.kit.who_may_speak import as_qr
 from farhand.cli.app_link import NO_WAY_IN, app_link
 from farhand.cli.checks import NodeChecks
+from farhand.testing.http import local_client
 from farhand.testing.leftovers import end_agents
 from farhand.testing.telegram import FakeBot
 
@@ -54,7 +54,7 @@ async def _a_phone_is_shown_the_way_in(desk: Desk) -> None:
     assert f"On a phone: {link}\n{as_qr(link)}\n" in told
     assert NO_WAY_IN not in told
     status = json.loads((await desk.farhand("status", "-n", "cli", "--json"))[1])
-    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{status['port']}", trust_env=False) as phone:
+    async with local_client(base_url=f"http://127.0.0.1:{status['port']}") as phone:
         paired = await phone.post("/api/pair", json={"code": link.partition("#pair=")[2], "name": "my phone"})
     assert paired.json()["device"]["name"] == "my phone"
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
-import httpx2
 import pytest
 from tests.live.reach.stand_ins import Cloudflared
 from tests.spec.promises import promise
 
+from farhand.testing.http import local_client
 from farhand.testing.leftovers import end_agents
 from farhand.testing.ports import lasting_port
 from farhand.testing.telegram import FakeBot
@@ -242,7 +242,7 @@ async def test_whoever_comes_through_the_tunnel_is_a_stranger(desk: Desk) -> Non
     async with desk.node():
         url = await desk.until_called()
         key = {"Authorization": f"Bearer {desk.read('key')}"}
-        async with httpx2.AsyncClient(base_url=url, timeout=240) as client:
+        async with local_client(base_url=url, timeout=240) as client:
             assert (await client.get("/")).status_code == 200
             assert (await client.get("/healthz")).json() == {"ok": True}
             answers = {

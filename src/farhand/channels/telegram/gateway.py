@@ -10,12 +10,13 @@ from pathlib import Path
 
 import msgspec
 
+from farhand.channels.kit.certificates import trusted
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
 from farhand.channels.kit.sendable_files import NotSendable, SendableFiles
 from farhand.channels.kit.worker_folders import WorkerFolder, nowhere
 from farhand.channels.telegram.words import Amend, Key, Outgoing, Post, React, Remove, Show
 from farhand.model.errors import ChannelError
-from farhand.model.lean_imports import without
+from farhand.model.lean_imports import remember_absent, without
 
 # httpx would load its command line, and the bot's library what decrypts passports.
 with without("httpx._main", "cryptography"):
@@ -40,6 +41,8 @@ with without("httpx._main", "cryptography"):
         TelegramError,
     )
     from telegram.request import HTTPXRequest
+# httpcore tries to import it with every lock that it makes.
+remember_absent("sniffio")
 
 # The library's newer manner of telling a time; without it, every 429 comes with a warning.
 os.environ.setdefault("PTB_TIMEDELTA", "true")
@@ -90,14 +93,16 @@ class Gateway:
         self._files = files or SendableFiles()
         self._folder = folder
         self._poll_seconds = poll_seconds
+        verified = {"verify": trusted()}
         self._requests = HTTPXRequest(
             connection_pool_size=16,
             read_timeout=answer_seconds,
             write_timeout=answer_seconds,
             connect_timeout=CONNECT_SECONDS,
             pool_timeout=CONNECT_SECONDS,
+            httpx_kwargs=verified,
         )
-        self._polls = HTTPXRequest(connection_pool_size=2, connect_timeout=CONNECT_SECONDS)
+        self._polls = HTTPXRequest(connection_pool_size=2, connect_timeout=CONNECT_SECONDS, httpx_kwargs=verified)
         self.bot = Bot(
             token,
             base_url=f"{api_url}/bot",

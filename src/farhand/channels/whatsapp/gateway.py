@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from farhand.channels.kit.certificates import trusted
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
 from farhand.channels.kit.sendable_files import NotSendable, SendableFiles
 from farhand.channels.kit.surface import NotFetched, SentFile
@@ -19,7 +20,7 @@ from farhand.channels.whatsapp.templates import sent_template
 from farhand.channels.whatsapp.words import WhatsAppKey, WhatsAppReact, WhatsAppReopen, WhatsAppSend, WhatsAppShow
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import ChannelError, TooLarge
-from farhand.model.lean_imports import without
+from farhand.model.lean_imports import remember_absent, without
 
 # httpx would load its command line.
 with without("httpx._main"):
@@ -33,6 +34,8 @@ with without("httpx._main"):
     )
     from pywa.types.callback import Button, Section, SectionList, SectionRow
     from pywa_async.client import WhatsApp
+# httpcore tries to import it with every lock that it makes.
+remember_absent("sniffio")
 
 CONNECT_SECONDS = 10.0
 # What WhatsApp takes at most, by what it is sent as.
@@ -80,7 +83,8 @@ class WhatsAppGateway:
         self._settings = settings
         self._files = files or SendableFiles()
         self._folder = folder
-        self._session = httpx.AsyncClient(timeout=httpx.Timeout(settings.answer_seconds, connect=CONNECT_SECONDS))
+        timeout = httpx.Timeout(settings.answer_seconds, connect=CONNECT_SECONDS)
+        self._session = httpx.AsyncClient(timeout=timeout, verify=trusted())
         self.client = WhatsApp(
             phone_id=settings.phone_id,
             token=settings.token,

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Protocol
 
 import anyio
-import httpx2
 import msgspec
 
 from farhand.drivers.wires.tmux.screen import plain
@@ -32,6 +31,7 @@ from farhand.model.facts import (
 from farhand.model.history import HistoryEntry, TurnEntry
 from farhand.model.words import HowEnded, Seq, TurnId
 from farhand.testing.house import House
+from farhand.testing.http import local_client
 from farhand.testing.wire_phone import WirePhone
 
 SECONDS = 240.0
@@ -301,7 +301,7 @@ async def _on_its_terminal(house: House, words: str) -> None:
     headers = {"Authorization": f"Bearer {house.node.settings.key.read_text()}"}
     address = f"http://127.0.0.1:{house.node.port}/api/workers/ann"
     shown = ""
-    async with httpx2.AsyncClient(headers=headers, timeout=SECONDS, trust_env=False) as client:
+    async with local_client(headers=headers, timeout=SECONDS) as client:
         if not (await client.get(address)).json()["worker"]["can"].get("terminal"):
             return
         with anyio.fail_after(SECONDS):

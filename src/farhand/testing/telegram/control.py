@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
-import httpx2
 import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from farhand.testing.http import local_client
 from farhand.testing.telegram.bell import Bell
 from farhand.testing.telegram.messages import described, keep_file, photo_sizes
 from farhand.testing.telegram.push import push_once
@@ -97,7 +97,7 @@ class FakeTelegramControl:
         async def once() -> None:
             statuses.append(await push_once(client, webhook, update))
 
-        async with httpx2.AsyncClient(timeout=30) as client, anyio.create_task_group() as tasks:
+        async with local_client(timeout=30) as client, anyio.create_task_group() as tasks:
             for _ in range(int(order.get("copies", 2))):
                 tasks.start_soon(once)
         return statuses

@@ -18,7 +18,7 @@ from typing import Any
 
 import anyio
 
-from farhand.testing.telegram.client import FakeBot, FakeTelegram, drawn
+from farhand.testing.telegram.client import FakeTelegram, drawn
 from farhand.testing.telegram.words import ShownMessage
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -126,7 +126,7 @@ def save(messages: Sequence[ShownMessage], path: Path) -> None:
 async def look(address: str, token: str, chat: int) -> tuple[ShownMessage, ...]:
     """The messages of a chat at a fake Telegram that runs."""
     async with FakeTelegram(address) as telegram:
-        return await FakeBot(address, token, "", telegram.http).messages(chat)
+        return await telegram.bot(token).messages(chat)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import httpx2
 
+from farhand.testing.http import local_client
 from farhand.testing.telegram.bell import Bell
 from farhand.testing.telegram.world import FakeWebhook, World
 
@@ -34,7 +35,7 @@ async def push_once(client: httpx2.AsyncClient, webhook: FakeWebhook, update: di
 async def push_for_ever(worlds: dict[str, World], new_world: Bell) -> None:
     """Watches every bot there is or will be, and pushes for those that have a webhook."""
     watched: set[str] = set()
-    async with httpx2.AsyncClient(timeout=ANSWER_SECONDS) as client, anyio.create_task_group() as tasks:
+    async with local_client(timeout=ANSWER_SECONDS) as client, anyio.create_task_group() as tasks:
         while True:
             seen = new_world.count
             for token in worlds.keys() - watched:

@@ -6,8 +6,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeVar
 
-import httpx2
-
+from farhand.testing.http import local_client
 from farhand.testing.whatsapp.graph import serving
 from farhand.testing.whatsapp.posts import message_post, post_once, status_post
 from farhand.testing.whatsapp.words import GraphFault, PhoneMessage
@@ -61,7 +60,7 @@ class FakeWhatsApp:
 
     async def post(self, body: bytes) -> int:
         """Posts once, past the queue; how it was answered."""
-        async with httpx2.AsyncClient(timeout=60) as client:
+        async with local_client(timeout=60) as client:
             return await post_once(self.world, client, body)
 
     def fail(self, owner: PhoneOwner, message: PhoneMessage, code: int, title: str) -> None:

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from farhand.testing.http import local_client
 from farhand.testing.telegram.cuttable_server import listening
 from farhand.testing.whatsapp.limits import IMAGES, KINDS, LARGEST, check_interactive, part, text_within, wrong
 from farhand.testing.whatsapp.posts import post_for_ever, status_post
@@ -221,7 +222,7 @@ class FakeGraphApi:
         challenge = secrets.token_hex(8)
         query = {"hub.mode": "subscribe", "hub.verify_token": token, "hub.challenge": challenge}
         try:
-            async with httpx2.AsyncClient(timeout=30) as client:
+            async with local_client(timeout=30) as client:
                 answer = await client.get(url, params=query)
         except httpx2.HTTPError:
             raise GraphRefusal(2200, "The URL couldn't be validated.", title="Callback verification failed") from None

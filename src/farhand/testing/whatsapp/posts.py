@@ -13,6 +13,7 @@ import httpx2
 from pywa.types.base_update import RawUpdate
 from pywa_async.client import WhatsApp
 
+from farhand.testing.http import local_client
 from farhand.testing.whatsapp.words import PhoneMessage
 from farhand.testing.whatsapp.world import PhoneOwner, WhatsAppWorld
 
@@ -81,7 +82,7 @@ def signature(world: WhatsAppWorld, body: bytes) -> str:
 
 async def post_for_ever(world: WhatsAppWorld) -> None:
     """Posts what is to be told, one after the other, each until it is answered with a 200: WhatsApp does for days."""
-    async with httpx2.AsyncClient(timeout=60) as client:
+    async with local_client(timeout=60) as client:
         while True:
             seen = world.bell.count
             while world.callback and world.outgoing:

@@ -1,0 +1,10 @@
+"""HTTP clients for tests."""
+
+from typing import Any
+
+import httpx2
+
+
+def local_client(**options: Any) -> httpx2.AsyncClient:
+    """A client that speaks plain HTTP to this machine: it has no proxy, and need not read the world's certificates."""
+    return httpx2.AsyncClient(**{"verify": False, "trust_env": False, **options})
