@@ -15,8 +15,9 @@ from farhand.cli.conversation import TerminalConversation
 from farhand.cli.live_terminal import LiveTerminal
 from farhand.cli.typed_lines import LINES_FILE, TypedLines
 from farhand.cli.while_away import ChatPlace
+from farhand.model.commands import Say
 from farhand.model.facts import AskRaised, Said, ToolEnded, ToolStarted, TurnEnded
-from farhand.model.words import AskKind, Choice, HowEnded
+from farhand.model.words import AskKind, Choice, HowEnded, Sender
 from farhand.testing.house import SAFETY_SECONDS, House
 
 pytestmark = pytest.mark.anyio
@@ -223,3 +224,14 @@ async def test_who_comes_back_reads_what_was_missed(house: House, tmp_path: Path
         desk.type("/queue\r")
         await desk.see(lambda text: "No message waits." in text)
         assert "While you were away" not in desk.text
+
+
+async def test_what_the_node_itself_tells_a_worker_is_nobodys_word(house: House) -> None:
+    await house.hire()
+    async with talking(house) as desk:
+        await desk.see(lambda text: "ann>" in text)
+        await house.hub.send(Say(id="welcome", text="You are ann, a long-lived worker."), Sender(via="files"))
+        await desk.see(lambda text: "answer to You are ann" in text)
+        await house.hub.send(Say(id="said", text="fix the till"), Sender(via="telegram", who="Mo"))
+        await desk.see(lambda text: "Mo (telegram) → ann: fix the till" in text)
+        assert "→ ann: You are ann" not in desk.text

@@ -11,7 +11,7 @@ import anyio
 from farhand.channels.kit import texts
 from farhand.channels.kit.bot import history_text
 from farhand.channels.kit.review_texts import review_text
-from farhand.channels.kit.said_elsewhere import desk_line
+from farhand.channels.kit.said_elsewhere import NODES_OWN, desk_line
 from farhand.channels.kit.sprint_texts import sprint_text
 from farhand.cli.conversation_lines import (
     ask_lines,
@@ -227,7 +227,7 @@ class TerminalConversation:
                 self._terminal.stream(event.worker, text)
             case facts.Thought(text=text):
                 self._terminal.stream(event.worker, text, "dim")
-            case facts.Queued(text=text, by=by) if by != self._sender:
+            case facts.Queued(text=text, by=by) if by != self._sender and by.via not in NODES_OWN:
                 # What was said elsewhere, so that an answer never comes without its question.
                 self._terminal.finish(event.worker)
                 self._terminal.tell(said_line(event.worker, text, by), "cyan")
