@@ -293,3 +293,12 @@ def test_alt_enter_is_a_newline_and_tab_completes_what_is_certain() -> None:
 
 def test_what_was_said_elsewhere_is_told_with_its_place() -> None:
     assert said_line("ann", "hello", Sender(via="telegram", who="Mo")) == "Mo (telegram) → ann: hello"
+
+
+def test_what_wraps_below_a_number_stands_under_its_words() -> None:
+    assert editing.rows("  2. Allow this command for this session", 22) == [
+        "  2. Allow this",
+        "     command for this",
+        "     session",
+    ]
+    assert editing.rows("  In: /srv/a folder with words", 20) == ["  In: /srv/a folder", "  with words"]
