@@ -233,19 +233,24 @@ STORIES = (
     ),
     Story(
         "failed-turns",
-        "Turns that fail before and after the message arrived, one that was lost, a stop that could not be brought.",
+        "Turns that fail before and after the message arrived, one that was lost, a stop that could not be brought; "
+        "two of them can be tried again, and one is.",
         (
             *hired(),
             *queued("m1", "one"),
             *of("ann", "m1", facts.TurnStarted(message="m1"), facts.TurnEnded(how=HowEnded.FAILED, error="No key.")),
             *begun("m2", "two"),
-            *of("ann", "m2", facts.Said(text="Well"), facts.TurnEnded(how=HowEnded.FAILED, error="500")),
+            *of(
+                "ann", "m2", facts.Said(text="Well"), facts.TurnEnded(how=HowEnded.FAILED, error="500", can_retry=True)
+            ),
             *begun("m3", "three"),
             *of("ann", "m3", facts.InterruptAsked(by=PHONE), facts.Interrupted(problem="It does not listen.")),
             *of("ann", "m3", facts.TurnEnded(how=HowEnded.LOST, error="The agent is gone.")),
             *queued("m4", "four"),
             *of("ann", "m4", facts.TurnStarted(message="m4"), facts.Doubted(message="m4", why="Nobody can tell.")),
-            *of("ann", "m4", facts.TurnEnded(how=HowEnded.FAILED, error="Gone.")),
+            *of("ann", "m4", facts.TurnEnded(how=HowEnded.FAILED, error="Gone.", can_retry=True)),
+            *of("ann", None, facts.Queued(message="m2~2", text="two", by=PHONE, again="m2")),
+            *of("ann", "m2~2", facts.TurnStarted(message="m2~2")),
         ),
     ),
     Story(

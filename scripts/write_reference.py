@@ -251,7 +251,7 @@ PAST = (
     view.ToolView,
     view.AskView,
 )
-PRESENT = (present.Present, present.Worker, present.Turn, present.Message, present.Ask)
+PRESENT = (present.Present, present.Worker, present.Turn, present.Message, present.FailedTurn, present.Ask)
 
 
 def sections(found: Iterator[type[Any]] | tuple[type[Any], ...]) -> str:

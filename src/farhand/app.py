@@ -30,7 +30,7 @@ from farhand.devices.passkeys import Passkeys
 from farhand.devices.registry import Devices
 from farhand.devices.views import DeviceViews
 from farhand.disk.atomic import write_private
-from farhand.manifests import installed_backends
+from farhand.manifests import how_to_sign_in, installed_backends
 from farhand.model.channel_ports import Channel, ChannelContext, ServesPublicRoutes
 from farhand.model.compat import TUNNEL_URL_FILE
 from farhand.model.devices import DeviceStore
@@ -126,7 +126,7 @@ async def _running(
     present = await journal.load()
     await journal.begin_epoch(epoch := secrets.token_urlsafe(9))
     hub = LocalHub(journal, clock, policy, present, AgentSessions(drivers), epoch)
-    team = Team(hub, journal, drivers, clock, settings.open_asks)
+    team = Team(hub, journal, drivers, clock, settings.open_asks, how_to_sign_in())
     views = DeviceViews(clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox, drivers=drivers, views=views)
     retention = built.retention = Retention(

@@ -48,6 +48,16 @@ def model_names() -> dict[str, tuple[str, ...]]:
     return {str(about.get("backend", "")): tuple(map(str, about.get("models", ()))) for about in abouts}
 
 
+def how_to_sign_in() -> dict[str, str]:
+    """What a person does at the desk to sign in to the agents of each backend, as the manifests say."""
+    abouts = [manifest(DRIVERS, name) for name in packages()]
+    kinds = [(str(about.get("backend", "")), about) for about in abouts]
+    catalogues = [about["agents"] for about in abouts if isinstance(about.get("agents"), dict)]
+    kinds += [one for catalogue in catalogues for one in catalogue.items()]
+    logins = {name: about.get("login", {}) for name, about in kinds}
+    return {name: str(login["how"]) for name, login in logins.items() if login.get("how")}
+
+
 def person_hooks() -> dict[str, PersonHooks]:
     """How our hooks get into a person's own settings, for each backend whose CLI can have them."""
     known = {name: f"farhand.drivers.{name}.hook_settings" for name in packages()}

@@ -15,8 +15,11 @@ from farhand.cli.conversation import TerminalConversation
 from farhand.cli.live_terminal import LiveTerminal
 from farhand.cli.typed_lines import LINES_FILE, TypedLines
 from farhand.cli.while_away import ChatPlace
+from farhand.client.door import SocketHub
+from farhand.model.commands import Say
 from farhand.model.facts import AskRaised, Said, ToolEnded, ToolStarted, TurnEnded
-from farhand.model.words import AskKind, Choice, HowEnded
+from farhand.model.ports import Hub
+from farhand.model.words import AskKind, Choice, HowEnded, Sender
 from farhand.testing.house import SAFETY_SECONDS, House
 
 pytestmark = pytest.mark.anyio
@@ -72,7 +75,13 @@ class ScreenDesk:
 
 @asynccontextmanager
 async def talking(
-    house: House, place: ChatPlace | None = None, *, colours: bool = True, lines: TypedLines | None = None
+    house: House,
+    place: ChatPlace | None = None,
+    *,
+    colours: bool = True,
+    lines: TypedLines | None = None,
+    hub: Hub | None = None,
+    who: str = "",
 ) -> AsyncIterator[ScreenDesk]:
     """A conversation in a terminal, which is left at the end."""
     screen, side = os.openpty()
@@ -84,7 +93,7 @@ async def talking(
         desk = ScreenDesk(screen)
         with LiveTerminal(inside, inside, colours=colours, lines=lines).open() as terminal:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(TerminalConversation(house.hub, terminal, place=place).run)
+                tasks.start_soon(TerminalConversation(hub or house.hub, terminal, who=who, place=place).run)
                 yield desk
                 desk.type("\x15\x04")
 
@@ -223,3 +232,23 @@ async def test_who_comes_back_reads_what_was_missed(house: House, tmp_path: Path
         desk.type("/queue\r")
         await desk.see(lambda text: "No message waits." in text)
         assert "While you were away" not in desk.text
+
+
+async def test_what_the_node_itself_tells_a_worker_is_nobodys_word(house: House) -> None:
+    await house.hire()
+    async with talking(house) as desk:
+        await desk.see(lambda text: "ann>" in text)
+        await house.hub.send(Say(id="welcome", text="You are ann, a long-lived worker."), Sender(via="files"))
+        await desk.see(lambda text: "answer to You are ann" in text)
+        await house.hub.send(Say(id="said", text="fix the till"), Sender(via="telegram", who="Mo"))
+        await desk.see(lambda text: "Mo (telegram) → ann: fix the till" in text)
+        assert "→ ann: You are ann" not in desk.text
+
+
+async def test_ones_own_words_are_not_told_again_whoever_the_door_says_one_is(house: House) -> None:
+    await house.hire()
+    async with SocketHub(house.node.settings.door) as door, talking(house, hub=door, who="somebody else") as desk:
+        await desk.see(lambda text: "ann>" in text)
+        desk.type("fix the till\r")
+        await desk.see(lambda text: "answer to fix the till" in text)
+        assert "→ ann: fix the till" not in desk.text

@@ -243,7 +243,7 @@ async def test_take_over_what_is_open_at_the_desk_and_give_it_back(phone: Telegr
     await phone.manager.says("/sessions")
     listed = await phone.manager.reads("open at the desk")
     await phone.manager.taps(listed, button(listed, "Take over"))
-    await phone.manager.reads(f"Till goes on with a conversation of scripted in {tmp_path}/till.")
+    await phone.manager.reads(f"till goes on with a conversation of scripted in {tmp_path}/till.")
     assert (await phone.house.fact(Hired)).mode is Mode.PLAN
     await phone.manager.says("/handback till")
     await phone.manager.reads("scripted --resume bbbb-2222")

@@ -9,7 +9,7 @@ import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
 from farhand.model.commands import Say
-from farhand.model.facts import Said, TurnEnded, TurnStarted
+from farhand.model.facts import HandedOver, Said, TurnEnded, TurnStarted
 from farhand.model.words import HowEnded, Sender
 from farhand.testing.telegram import FakeBot
 
@@ -53,3 +53,24 @@ async def test_what_was_typed_into_the_agents_own_box_is_shown(telegram: Telegra
     answer = await telegram.manager.reads("the shop is done")
     typed = await telegram.manager.reads("at the desk → ann: now the shop")
     assert (typed.buzzed, typed.message_id < answer.message_id) == (False, True)
+
+
+async def test_a_message_that_the_agent_took_after_the_turn_it_was_for_is_answered_as_the_phones(
+    telegram: TelegramHouse,
+) -> None:
+    telegram.agent.plays(Said(text="I look into it."))
+    await telegram.manager.says("why is it slow?")
+    await telegram.house.event(Said)
+    said = await telegram.manager.says("then the test")
+    await telegram.manager.taps(await telegram.manager.reads("this waits: then the test"), "Say it now")
+    link, turn = telegram.agent.links["ann"], telegram.house.worker().turn
+    assert turn is not None
+    handed = await telegram.house.event(HandedOver, lambda event: event.fact != HandedOver(message=turn.id))
+    assert isinstance(handed.fact, HandedOver)
+    await link.say(TurnEnded(how=HowEnded.COMPLETED), turn=turn.id)
+    await link.say(TurnStarted(joined=handed.fact.message), turn="desk-1")
+    await link.say(Said(text="the test is there"), turn="desk-1")
+    await link.say(TurnEnded(how=HowEnded.COMPLETED), turn="desk-1")
+    answer = await telegram.manager.reads("ann:\nthe test is there")
+    assert (answer.reply_to, answer.buzzed) == (said.message_id, True)
+    assert not [one.text for one in await telegram.manager.sees(bool) if "at the desk" in one.text]

@@ -33,7 +33,7 @@ async def test_a_conversation_is_taken_up_with_a_tap_and_handed_back(telegram: T
     take_over, take_up = [key.text for row in listed.buttons for key in row]
     assert (take_over.partition(":")[0], take_up) == ("1. Take over", "2. fix the till")
     await manager.taps(listed, "2. fix the till")
-    adopted = await manager.reads("Shop goes on with a conversation")
+    adopted = await manager.reads("shop goes on with a conversation")
     assert adopted.text.endswith("Its last answer:\nDone.")
     assert (await telegram.house.fact(Hired)).session == "aaaa-1111"
     await manager.says("hello")

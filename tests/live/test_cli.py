@@ -104,7 +104,7 @@ def test_a_device_is_paired_listed_and_revoked(lived_in: Home) -> None:
     told = lived_in.farhand("pair", "--node", "test").stdout.splitlines()
     code = told[0].removeprefix("Code: ")
     assert f"/app/#pair={code.replace('-', '')}" in told[2]
-    assert told[3].startswith("A phone cannot reach this node yet. This opens a way in: farhand restart ")
+    assert told[3].startswith("The app on a phone cannot reach this node yet. This opens a way in: farhand restart ")
     port = json.loads(lived_in.farhand("status", "--node", "test", "--json").stdout)["port"]
     sent = json.dumps({"code": code, "name": "my phone"}).encode()
     request = urllib.request.Request(f"http://127.0.0.1:{port}/api/pair", data=sent)

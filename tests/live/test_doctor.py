@@ -45,7 +45,7 @@ async def test_what_is_installed_and_who_is_logged_in(tmp_path: Path) -> None:
     found = await checks(tmp_path, PATH=str(programs))
     assert found["python"][0] == "good"
     assert found["tmux"] == ("good", "3.9", "")
-    assert found["claude"] == ("warning", "2.1.325, not logged in", "run claude and log in")
+    assert found["claude"] == ("warning", "2.1.325, not logged in", "run claude and type /login")
     assert found["codex"][:2] == ("good", "9.9.9 (tested with 0.166.0), logged in")
     assert found["gemini"] == ("absent", "not installed", "npm install -g @google/gemini-cli")
     assert found["containers"][:2] == ("good", "podman, image claudecode-telegram:latest")

@@ -183,7 +183,7 @@ def test_a_busy_worker_is_told_and_the_message_waits(desk: Desk) -> None:
     desk.type("and then this please\r")
     desk.see("demo is busy: your message waits. /queue shows it.")
     desk.type("/stop\r")
-    desk.see("demo: ✗ interrupted")
+    desk.see("demo: ■ stopped")
     desk.see("You said: “and then this please”")
 
 

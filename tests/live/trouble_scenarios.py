@@ -57,6 +57,7 @@ class Trouble:
         await self.manager.sees(lambda chat: any("✗ Failed" in one for one in buzzed(chat)[before:]))
         [told] = (await self.buzzes())[before:]
         assert all(one in told for one in words), told
+        assert [one.labels for one in await self.manager.sees(bool) if one.text == told] == [("Try again",)]
 
     async def waits(self, kind: str, text: str, *words: str) -> None:
         """Ann's CLI tries again for ever: that is told in these words, nothing buzzes, and a tap stops the turn."""

@@ -17,7 +17,6 @@ from farhand.model.commands import Answer, End, Focus, Hire, Interrupt, Relaunch
 from farhand.model.facts import Event, Fact
 from farhand.model.present import Present
 from farhand.model.present_fold import fold
-from farhand.model.start_problems import of_turn
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
 from farhand.model.words import Choice, HowEnded, HowSettled, Mode, Sender, replace
 
@@ -137,9 +136,10 @@ def test_the_team_is_told_with_focus_state_and_reason() -> None:
         (facts.TurnEnded(how=HowEnded.COMPLETED), ""),
         (facts.TurnEnded(how=HowEnded.FAILED, error="It broke."), "ann: ✗ failed: It broke."),
         (
-            facts.TurnEnded(how=HowEnded.FAILED, error="Invalid API key"),
-            f"ann: ✗ failed: Invalid API key\n{of_turn('Invalid API key')}",
+            facts.TurnEnded(how=HowEnded.FAILED, error="Invalid API key", advice="Renew it.", can_retry=True),
+            "ann: ✗ failed: Invalid API key\nRenew it. /retry ann says it again.",
         ),
+        (facts.TurnEnded(how=HowEnded.INTERRUPTED, error="aborted"), "ann: ■ stopped"),
         (facts.WentOffline(why="The agent ended."), "ann is offline: The agent ended."),
         (facts.Interrupted(), ""),
         (facts.Interrupted(problem="It does not listen."), "ann could not be stopped: It does not listen."),
@@ -293,3 +293,12 @@ def test_alt_enter_is_a_newline_and_tab_completes_what_is_certain() -> None:
 
 def test_what_was_said_elsewhere_is_told_with_its_place() -> None:
     assert said_line("ann", "hello", Sender(via="telegram", who="Mo")) == "Mo (telegram) → ann: hello"
+
+
+def test_what_wraps_below_a_number_stands_under_its_words() -> None:
+    assert editing.rows("  2. Allow this command for this session", 22) == [
+        "  2. Allow this",
+        "     command for this",
+        "     session",
+    ]
+    assert editing.rows("  In: /srv/a folder with words", 20) == ["  In: /srv/a folder", "  with words"]

@@ -107,9 +107,10 @@ def test_an_agent_that_was_stopped_in_the_middle_is_told_to_go_on_and_not_to_beg
 def test_a_turn_that_fails_for_another_reason_or_is_stopped_by_a_person_is_not_put_back() -> None:
     online = (facts.CameOnline(), facts.Queued(message="t", text="t", by=ME))
     before = present(*online, LIMITED, facts.LimitLifted(), facts.TurnStarted(message="t")).workers["ann"]
-    assert [one.fact for one in admit(before, [Heard(fact=FAILED, turn="t")], at=0.0)] == [FAILED]
+    failed = replace(FAILED, can_retry=True)
+    assert [one.fact for one in admit(before, [Heard(fact=FAILED, turn="t")], at=0.0)] == [failed]
     stopped = present(*online, facts.TurnStarted(message="t"), facts.InterruptAsked(by=ME), LIMITED).workers["ann"]
-    assert [one.fact for one in admit(stopped, [Heard(fact=FAILED, turn="t")], at=0.0)] == [FAILED]
+    assert [one.fact for one in admit(stopped, [Heard(fact=FAILED, turn="t")], at=0.0)] == [failed]
 
 
 def test_a_message_that_waits_again_is_still_known_by_the_name_it_came_with() -> None:
@@ -122,7 +123,7 @@ def test_a_message_that_waits_again_is_still_known_by_the_name_it_came_with() ->
 
 
 def test_nobody_can_be_tried_again_whom_no_limit_holds_up() -> None:
-    with pytest.raises(errors.CannotDo, match="No usage limit holds ann up"):
+    with pytest.raises(errors.CannotDo, match="Nothing of ann's failed last, and no usage limit holds it up"):
         decide(present(facts.CameOnline()), Retry(id="c", worker="ann"), ME, HirePolicy((), "/"))
     (draft,) = decide(present(facts.CameOnline(), LIMITED), Retry(id="c", worker="ann"), ME, HirePolicy((), "/"))
     assert draft.fact == facts.LimitLifted(by=ME)

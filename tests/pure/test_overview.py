@@ -195,3 +195,14 @@ def test_the_terminals_help_fits_its_screen() -> None:
 
     shown = [row for line in help_text(slash.terminal()).splitlines() for row in rows(line, 77)]
     assert len(shown) <= 22
+
+
+def test_what_the_node_told_a_worker_is_not_told_as_the_managers_words() -> None:
+    introduced = Message(id="i", text="You are ann, a long-lived worker.", at=1.0, by=Sender(via="files"))
+    task = Message(id="t", text="Do the next task.", at=2.0, by=Sender(via="node"))
+    turns = [TurnView(worker="ann", turn=one.id, started_at=one.at, text=one.id) for one in (introduced, task)]
+    entries = [
+        TurnEntry(seq=1, view=turns[0], messages=(introduced,)),
+        TurnEntry(seq=2, view=turns[1], messages=(task,)),
+    ]
+    assert overview.history(exchanges(HistoryPage(entries=tuple(entries)))) == "the node → ann: Do the next task.\n   t"

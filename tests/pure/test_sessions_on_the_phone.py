@@ -88,7 +88,7 @@ def test_a_conversation_taken_up_shows_its_last_answer_once() -> None:
     hired = facts.Hired(backend="claude", directory="/a", session="aaaa-1", answer="**done**", note="Mind.", by=ME)
     event = Event(seq=4, at=0.0, worker="ann", fact=hired)
     (card,) = cards(event, None)
-    assert card.head.startswith("Ann goes on with a conversation of claude in /a.")
+    assert card.head.startswith("ann goes on with a conversation of claude in /a.")
     assert (card.markdown, "Mind." in card.head) == ("**done**", True)
     assert event_line(event).endswith("Mind.\nIts last answer:\n**done**")
 

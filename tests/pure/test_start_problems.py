@@ -2,6 +2,7 @@
 
 import pytest
 
+from farhand.manifests import how_to_sign_in
 from farhand.model.phrases import said
 from farhand.model.start_problems import explained, of_turn
 from farhand.model.words import Phrase
@@ -44,20 +45,54 @@ def test_a_splash_screen_is_not_shown() -> None:
     assert len(told("word " * 500)) == 240
 
 
+SIGN_IN = "run claude and type /login"
+
+
+@pytest.mark.parametrize(
+    ("why", "says"),
+    [
+        ("Not logged in · Please run /login", f"not signed in. Sign in at the desk: {SIGN_IN}. Then try again."),
+        ("API Error: 401 Invalid API key", f"its key or sign-in is refused. Renew it at the desk: {SIGN_IN}. Then"),
+        ("you must specify the GEMINI_API_KEY", f"it has no key. Sign in at the desk: {SIGN_IN}. Or set its key"),
+        (
+            "Model not found: fake/x",
+            f"it cannot use its model. Sign in at the desk where that model comes from: {SIGN_IN}.",
+        ),
+        ("fetch failed", "no network. It is tried again by itself."),
+    ],
+)
+def test_how_to_sign_in_is_said_where_it_is_known(why: str, says: str) -> None:
+    reason = explained(why, SIGN_IN)
+    assert isinstance(reason, Phrase)
+    assert said(reason).startswith(says)
+
+
+def test_every_agent_that_can_be_signed_in_to_says_how() -> None:
+    hows = how_to_sign_in()
+    assert {name: hows[name] for name in ("claude", "codex", "gemini", "opencode")} == {
+        "claude": "run claude and type /login",
+        "codex": "codex login",
+        "gemini": "run gemini and choose how to sign in, or set GEMINI_API_KEY",
+        "opencode": "opencode auth login",
+    }
+    assert hows["qwen"].startswith("run qwen and choose /auth")
+
+
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        ("API Error: 401 invalid x-api-key", "Its key or sign-in is refused. Renew it at the desk, then try again."),
-        ("Reconnecting... waiting for network", "No network. Say it again when the network is back."),
+        ("API Error: 401 invalid x-api-key", "its key or sign-in is refused. Renew it at the desk, then try again."),
+        ("Reconnecting... waiting for network", "no network. Try again when the network is back."),
         (
             "Missing environment variable: `MY_KEY`.",
-            "It has no key. Sign in at the desk, or set its key where the node",
+            "it has no key. Sign in at the desk, or set its key where the node",
         ),
-        ("fetch failed", "No network. Say it again when the network is back."),
+        ("fetch failed", "no network. Try again when the network is back."),
         ("the tests do not pass", ""),
         ("", ""),
     ],
 )
 def test_a_failed_turn_says_what_to_do_where_that_is_known(error: str, says: str) -> None:
-    assert of_turn(error).startswith(says)
-    assert bool(of_turn(error)) is bool(says)
+    advice = of_turn(error)
+    assert (said(advice) if advice else "").startswith(says)
+    assert bool(advice) is bool(says)

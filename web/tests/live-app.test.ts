@@ -331,6 +331,21 @@ test("a worker whose last turn failed says so until the next one is done", async
   expect(failed()).toBe(false);
 });
 
+test("a turn that failed is tried again once, by whatever surface", async () => {
+  const node = hired();
+  node.hear({ type: "queued", message: "b", text: "say b", by: ME });
+  node.hear({ type: "turn_started", message: "b" }, "b");
+  node.hear({ type: "turn_ended", how: "failed", error: "no network", can_retry: true }, "b");
+  const { app } = await opened(node);
+  const triable = () => app.team.value?.[0]?.triable;
+  expect(triable()).toEqual(["b"]);
+  expect(await app.actions.tryAgain("ann", "b")).toEqual({ ok: true });
+  expect(node.commands.at(-1)).toMatchObject({ type: "retry", worker: "ann", turn: "b" });
+  node.hear({ type: "queued", message: "b~2", text: "say b", by: ME, again: "b" });
+  await settled();
+  expect(triable()).toEqual([]);
+});
+
 test("messages that wait are put into another order by the names that the node has for them", async () => {
   const node = hired();
   node.hear({ type: "queued", message: "web-d1:one", text: "first", by: ME });

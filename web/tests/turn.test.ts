@@ -9,7 +9,12 @@ import { Turn } from "../src/parts/turn";
 import { AppProvider } from "../src/state/context";
 import type { App, TurnRow, Worker } from "../src/state/types";
 
-function drawn(row: Partial<TurnRow>, directory = "/home/ann"): string {
+function drawn(
+  row: Partial<TurnRow>,
+  directory = "/home/ann",
+  triable: readonly string[] = [],
+  readOnly = false,
+): string {
   const whole = {
     kind: "turn",
     key: "t1",
@@ -28,8 +33,8 @@ function drawn(row: Partial<TurnRow>, directory = "/home/ann"): string {
     endedAt: 9,
     ...row,
   } as unknown as TurnRow;
-  const team = signal([{ name: "ann", directory }]);
-  const app = { clock: signal(0), team, actions: {} } as unknown as App;
+  const team = signal([{ name: "ann", directory, triable }]);
+  const app = { clock: signal(0), team, device: signal({ readOnly }), actions: {} } as unknown as App;
   return renderToString(h(AppProvider, { value: app, children: h(Turn, { row: whole, worker: "ann" }) }));
 }
 
@@ -66,4 +71,12 @@ test("a worker whose last turn failed does not read as idle", () => {
   };
   expect(words(true)).toContain("last turn failed");
   expect(words(false)).toContain("idle");
+});
+
+test("a turn that failed is tried again where the node can, and by nobody who may only look", () => {
+  const failed = { how: "failed", error: "401", advice: "Sign in." } as const;
+  expect(drawn(failed, "/srv", ["t1"])).toContain("Try again");
+  expect(drawn(failed, "/srv", ["t1"])).toContain("Sign in.");
+  expect(drawn(failed, "/srv", ["t0"])).not.toContain("Try again");
+  expect(drawn(failed, "/srv", ["t1"], true)).not.toContain("Try again");
 });

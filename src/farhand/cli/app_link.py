@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 LINK_SECONDS = 900.0
 # Not `auto`: that opens a tunnel only for a chat service that calls the node.
 NO_WAY_IN = (
-    "A phone cannot reach this node yet. This opens a way in: farhand restart --node {node} --reach cloudflared "
+    "The app on a phone cannot reach this node yet. This opens a way in: "
+    "farhand restart --node {node} --reach cloudflared "
     "(in a checkout: make run REACH=cloudflared; docs/how-to/reach.md)."
 )
 

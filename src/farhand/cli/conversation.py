@@ -11,7 +11,7 @@ import anyio
 from farhand.channels.kit import texts
 from farhand.channels.kit.bot import history_text
 from farhand.channels.kit.review_texts import review_text
-from farhand.channels.kit.said_elsewhere import desk_line
+from farhand.channels.kit.said_elsewhere import NODES_OWN, desk_line
 from farhand.channels.kit.sprint_texts import sprint_text
 from farhand.cli.conversation_lines import (
     ask_lines,
@@ -33,13 +33,14 @@ from farhand.model.answers import Answered, OutOfRange, denial, read_answer
 from farhand.model.commands import Answer, Focus, Say
 from farhand.model.errors import FarhandError
 from farhand.model.facts import Event
+from farhand.model.names import origin
 from farhand.model.ports import Hub
 from farhand.model.present import Ask, Present
 from farhand.model.present_fold import fold
 from farhand.model.slash import Surface
 from farhand.model.visible import visible
 from farhand.model.wishes import DEVICES_AT_SHELL, DeviceWish, InfoRequest, Listing, Quit, Tell, Wish, Wrong
-from farhand.model.words import AskKind, Sender, Word, replace
+from farhand.model.words import AskKind, MessageId, Sender, Word, replace
 
 TERMINAL = slash.terminal()
 MOST_PATHS = 200
@@ -87,6 +88,8 @@ class TerminalConversation:
         self._leaving = leaving
         self._surface = surface
         self._asked_back: AskedBack | None = None
+        # What was said here, by the ids of its commands: the door may call its sender otherwise.
+        self._said: set[str] = set()
         # The calls of tools behind which their worker has spoken already.
         self._open_calls: dict[str, set[str]] = {}
         self._spoken_over: set[str] = set()
@@ -199,6 +202,7 @@ class TerminalConversation:
             await self._say(wishes.say(wish, name), present)
 
     async def _say(self, say: Say, present: Present) -> None:
+        self._said.add(say.id)
         accepted = await self._hub.send(say, self._sender)
         if _is_busy(present, say.worker):
             self._terminal.tell(f"{accepted.worker} is busy: your message waits. /queue shows it.", "dim")
@@ -216,6 +220,9 @@ class TerminalConversation:
     def _ask_for_input(self) -> None:
         self._terminal.prompt = prompt(self._present)
 
+    def _is_said_here(self, message: MessageId) -> bool:
+        return origin(message).partition(":")[2] in self._said
+
     def _show_event(self, event: Event, before: Present) -> None:
         fact = event.fact
         match fact:
@@ -227,7 +234,7 @@ class TerminalConversation:
                 self._terminal.stream(event.worker, text)
             case facts.Thought(text=text):
                 self._terminal.stream(event.worker, text, "dim")
-            case facts.Queued(text=text, by=by) if by != self._sender:
+            case facts.Queued(text=text, by=by) if by.via not in NODES_OWN and not self._is_said_here(fact.message):
                 # What was said elsewhere, so that an answer never comes without its question.
                 self._terminal.finish(event.worker)
                 self._terminal.tell(said_line(event.worker, text, by), "cyan")

@@ -18,7 +18,6 @@ from farhand.model.review import is_reviewer
 from farhand.model.slash import Surface, help_names, help_of
 from farhand.model.slash_hire import ANYWAY
 from farhand.model.sprint import SprintPhase
-from farhand.model.start_problems import of_turn
 from farhand.model.visible import visible
 from farhand.model.words import Choice, HowEnded, Sender
 
@@ -78,9 +77,12 @@ def event_line(event: Event) -> str:
             return f"  ▣ {file.path} {file.caption}".rstrip()
         case facts.TurnEnded(how=HowEnded.COMPLETED | HowEnded.PARKED):
             return ""
+        case facts.TurnEnded(how=HowEnded.INTERRUPTED):
+            return f"{worker}: ■ stopped"
         case facts.TurnEnded(how=how, error=error):
-            helps = of_turn(error) if how is HowEnded.FAILED else ""
-            return f"{worker}: ✗ {how.value}{': ' + error if error else ''}{chr(10) + helps if helps else ''}"
+            again = f"/retry {worker} says it again." if fact.can_retry else ""
+            told = f"{worker}: ✗ {how.value}{': ' + error if error else ''}"
+            return "\n".join(filter(None, (told, " ".join(filter(None, (fact.advice, again))))))
         case facts.Hired(session=session) if session:
             note = f" {fact.note}" if fact.note else ""
             last = f"\nIts last answer:\n{fact.answer}" if fact.answer else ""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 _KEY = re.compile(r"\x1b\[[0-9;?]*[@-~]|\x1bO[A-Za-z]|\x1b[\r\n]|\x1b(?=[^\[O])|[^\x1b]")
+_INDENT = re.compile(r" *(?:\d{1,3}\. )?")
 _STYLE_CODE = re.compile(r"\x1b\[[0-9;]*m")
 _PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
 _LEFT = {"\x1b[D", "\x1bOD", "\x02"}
@@ -160,8 +161,10 @@ def on_one_row(text: str) -> str:
 
 
 def rows(text: str, columns: int) -> list[str]:
-    """One line of text cut into rows, between words where it can be; what follows keeps the line's indent."""
-    hang = min(len(text) - len(text.lstrip(" ")), columns // 2)
+    """One line of text cut into rows, between words where it can be; what follows keeps the line's indent, and stands
+    under the words of a numbered one."""
+    begins = _INDENT.match(text)
+    hang = min(begins.end() if begins else 0, columns // 2)
     pieces = (text[start:end] for start, end in cuts(text, columns, hang))
     return [f"{' ' * hang if number else ''}{piece}" for number, piece in enumerate(pieces)]
 

@@ -1,4 +1,4 @@
-"""`farhand retry`: goes on with what waits, although a usage limit may still hold."""
+"""`farhand retry`: says again what failed, or goes on although a usage limit may still hold."""
 
 import argparse
 

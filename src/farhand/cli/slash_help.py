@@ -7,7 +7,7 @@ MIRRORED = {
     "hire": "take a worker on",
     "end": "let a worker go",
     "tune": "show or change a worker's mode (default, auto_edit, plan, yolo), model and effort",
-    "retry": "go on with what waits, although a usage limit may still hold",
+    "retry": "say again what failed, or go on although a usage limit may still hold",
     "sprint": "let a worker do a list of tasks by itself",
     "review": "have a worker's work judged by another agent",
     "inbox": "show what waits for you: questions, the oldest first, and workers that need you",

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
+from farhand.core.sprint_moves import NODE
 from farhand.model import facts
 from farhand.model.asking import as_shown
 from farhand.model.facts import Draft, Event, Fact
@@ -105,10 +106,12 @@ def _completed(worker: Worker, fact: Fact) -> Fact:
         return as_shown(fact, worker.directory)
     if isinstance(fact, facts.Limited):
         return replace(fact, again=worker.limits)
-    failed = isinstance(fact, facts.TurnEnded) and fact.how is HowEnded.FAILED
-    if failed and turn and turn.limited and turn.message and not turn.interrupt_asked:
+    if not isinstance(fact, facts.TurnEnded) or fact.how is not HowEnded.FAILED or not turn or not turn.message:
+        return fact
+    if turn.limited and not turn.interrupt_asked:
         return replace(fact, how=HowEnded.PARKED)
-    return fact
+    # What the node itself had it do, as at a sprint, the node tries again.
+    return replace(fact, can_retry=turn.message.by != NODE)
 
 
 def _belongs(worker: Worker, fact: Fact, turn: str | None) -> bool:

@@ -7,11 +7,12 @@ from typing import assert_never
 from farhand.core import review_moves, sprint_moves
 from farhand.core.hire_policy import HirePolicy
 from farhand.core.sprint_moves import is_free
-from farhand.model import attention, commands, errors, facts, sprint
+from farhand.model import attention, commands, errors, facts, failed_turns, sprint
 from farhand.model.answers import choices_made
 from farhand.model.commands import Command
 from farhand.model.facts import Draft, Fact
-from farhand.model.names import LONGEST, is_model, normalize, origin
+from farhand.model.failed_turns import TRIED_ALREADY
+from farhand.model.names import LONGEST, again, is_model, normalize, origin
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Message, Present, Worker, kind_of
 from farhand.model.provenance import is_by_pipe, writer
@@ -22,6 +23,7 @@ from farhand.model.worker_names import RESERVED, worker_name
 
 OPEN_AT_THE_DESK = "It is still open at the desk: close it there, for what both write goes into one conversation."
 OPEN_OR_NOT_UNKNOWN = "Nobody can tell whether it is still open at the desk; if it is, close it there."
+NOTHING_FAILED = "Nothing of {worker}'s failed last, and no usage limit holds it up."
 NOT_YOURS = "That message is from {who}: take it back and say your own, for what you write would be heard as theirs."
 # Each allows more than the one before it.
 _MODES = (Mode.PLAN, Mode.DEFAULT, Mode.AUTO_EDIT, Mode.YOLO)
@@ -65,10 +67,7 @@ def decide(
         case commands.Relaunch(worker=name):
             return [_draft(_not_leaving(present, name), facts.RelaunchAsked(by=sender))]
         case commands.Retry(worker=name):
-            worker = _not_leaving(present, name)
-            if worker.resumes_at is None:
-                raise errors.CannotDo(f"No usage limit holds {worker.name} up.", worker=worker.name)
-            return [_draft(worker, facts.LimitLifted(by=sender))]
+            return _retry(_not_leaving(present, name), command.turn, sender)
         case commands.Tune(worker=name):
             return _tune(_not_leaving(present, name), command, sender, policy)
         case commands.Sprint(worker=name):
@@ -138,6 +137,29 @@ def _interrupt(worker: Worker, sender: Sender) -> list[Draft]:
     if not waiting:
         raise errors.NothingRunning(worker.name)
     return [_draft(worker, facts.Withdrawn(message=one.id, by=sender)) for one in waiting]
+
+
+def _retry(worker: Worker, turn: str, sender: Sender) -> list[Draft]:
+    """Says the message of a failed turn again, as its sender's, once; or has what waits for a limit go on."""
+    if worker.resumes_at is not None and not turn:
+        return [_draft(worker, facts.LimitLifted(by=sender))]
+    failed = failed_turns.chosen(worker.failed, turn)
+    if failed is None:
+        why = TRIED_ALREADY if turn else NOTHING_FAILED.format(worker=worker.name)
+        raise errors.CannotDo(why, worker=worker.name)
+    if worker.is_offline:
+        raise errors.Offline(worker.name, worker.why_offline)
+    before = failed.message
+    return _queued(
+        worker,
+        facts.Queued(
+            message=again(before.id),
+            text=before.text,
+            attachments=before.attachments,
+            by=before.by,
+            again=failed.turn,
+        ),
+    )
 
 
 def _tune(worker: Worker, command: commands.Tune, sender: Sender, policy: HirePolicy) -> list[Draft]:

@@ -6,6 +6,7 @@ from typing import TypeAlias, assert_never
 import anyio
 
 from farhand.core import admit, errand_facts
+from farhand.core.advice import advised
 from farhand.core.hub import LocalHub
 from farhand.core.restarts import RestartPolicy
 from farhand.core.steps import Begin, Leave, Restart, Step, next_step
@@ -36,7 +37,9 @@ class LinkService:
         restarts: RestartPolicy,
         cursor: str,
         open_asks: int = admit.OPEN_ASKS,
+        sign_in: str = "",
     ) -> None:
+        self._sign_in = sign_in
         self._name = worker.name
         self._owner = owner(worker.name, worker.since)
         self._hub = hub
@@ -113,7 +116,8 @@ class LinkService:
         def make_drafts(worker: Worker) -> list[Draft]:
             heard = chosen(worker, batch.heard)
             others = self._hub.others(self._name)
-            return admit.admit(worker, heard, now, self._answers_on_their_way, self._open_asks, others)
+            drafts = admit.admit(worker, heard, now, self._answers_on_their_way, self._open_asks, others)
+            return advised(drafts, self._sign_in)
 
         await self._until_room()
         await self._hub.record(self._name, make_drafts, cursor)
@@ -185,7 +189,8 @@ class LinkService:
             if not self._can.ids:
                 await self.record(facts.SteerDeclined(message=step.message.id, why=outcome.why))
             return
-        await self._hub.record(self._name, errand_facts.delivered(step, outcome))
+        make_drafts = errand_facts.delivered(step, outcome)
+        await self._hub.record(self._name, lambda worker: advised(make_drafts(worker), self._sign_in))
         if isinstance(outcome, Taken):
             self._restarts.took_a_message()
         self._attempted.discard(step.message.id)

@@ -30,7 +30,10 @@ class Team:
         drivers: Mapping[str, Driver],
         clock: Clock,
         open_asks: int = OPEN_ASKS,
+        sign_in: Mapping[str, str] | None = None,
     ) -> None:
+        # How a person signs in to the agents of each backend, at the desk.
+        self._sign_in = sign_in or {}
         self._hub = hub
         self._open_asks = open_asks
         self._journal = journal
@@ -70,7 +73,8 @@ class Team:
     async def _start(self, worker: Worker, tasks: anyio.abc.TaskGroup) -> None:
         driver = self._drivers.get(worker.kind) or AbsentDriver(worker.backend, self._drivers)
         cursor = await self._load_cursor(owner(worker.name, worker.since))
-        task = WorkerTask(worker, self._hub, driver, self._clock, cursor, self._open_asks)
+        sign_in = self._sign_in.get(worker.backend, "")
+        task = WorkerTask(worker, self._hub, driver, self._clock, cursor, self._open_asks, sign_in)
         self._names.add(worker.name)
         tasks.start_soon(task.run, name=f"worker {worker.name}")
 

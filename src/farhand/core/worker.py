@@ -26,15 +26,24 @@ class WorkerTask:
     """The life of one worker on this node, from its hiring or the node's start to its end."""
 
     def __init__(
-        self, worker: Worker, hub: LocalHub, driver: Driver, clock: Clock, cursor: str, open_asks: int = admit.OPEN_ASKS
+        self,
+        worker: Worker,
+        hub: LocalHub,
+        driver: Driver,
+        clock: Clock,
+        cursor: str,
+        open_asks: int = admit.OPEN_ASKS,
+        sign_in: str = "",
     ) -> None:
+        # How a person signs in to its agent at the desk, where that is known.
+        self._sign_in = sign_in
         self._name = worker.name
         self._hub = hub
         self._driver = driver
         self._clock = clock
         self._folder_asks = FolderAsks(hub, worker.name)
         self._restarts = RestartPolicy(worker)
-        self._service = LinkService(worker, hub, driver.can, clock, self._restarts, cursor, open_asks)
+        self._service = LinkService(worker, hub, driver.can, clock, self._restarts, cursor, open_asks, sign_in)
         # Why the agent ended, until that is written.
         self._offline_reason: Phrase | str | None = None
 
@@ -123,7 +132,7 @@ class WorkerTask:
         if isinstance(problem, FolderNotTrusted):
             await self._ask_about_folder(problem)
             return
-        self._offline_reason = _reason(problem)
+        self._offline_reason = _reason(problem, self._sign_in)
         log.warning("agent gone", worker=self._name, why=_error_text(problem))
         self._restarts.ended(problem, self._clock.now())
 
@@ -163,12 +172,12 @@ class WorkerTask:
         log.info("worker ended", worker=self._name)
 
 
-def _reason(problem: BaseException | None) -> Phrase | str:
+def _reason(problem: BaseException | None, sign_in: str) -> Phrase | str:
     """Why the agent is gone, for a person."""
     if problem is None:
         return phrase("why_agent_ended")
     told = problem.phrase if isinstance(problem, FarhandError) else None
-    return told or start_problems.explained(_error_text(problem))
+    return told or start_problems.explained(_error_text(problem), sign_in)
 
 
 def _error_text(problem: BaseException | None) -> str:

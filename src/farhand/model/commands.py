@@ -8,7 +8,7 @@ import msgspec
 from farhand.model.attention import AttentionSettings
 from farhand.model.review import ReviewScope
 from farhand.model.sprint import SprintLimits
-from farhand.model.words import AskId, Attachment, CommandId, MessageId, Mode, Seq, Word, WorkerName, replace
+from farhand.model.words import AskId, Attachment, CommandId, MessageId, Mode, Seq, TurnId, Word, WorkerName, replace
 
 
 class Hire(Word, tag="hire"):
@@ -116,10 +116,13 @@ class Relaunch(Word, tag="relaunch"):
 
 
 class Retry(Word, tag="retry"):
-    """Go on with what waits although the worker's usage limit may still hold."""
+    """Say again what failed: the message of that turn; without one, of the worker's last turn.
+
+    While a usage limit holds the worker up, a retry without a turn goes on with what waits."""
 
     id: CommandId
     worker: WorkerName = ""
+    turn: TurnId = ""
 
 
 class Tune(Word, tag="tune"):

@@ -155,6 +155,8 @@ class Queued(Word, tag="queued"):
     attachments: tuple[Attachment, ...] = ()
     steer: bool = False
     by: Sender
+    # The turn that failed with the same message: it is tried again.
+    again: TurnId = ""
 
 
 class Reworded(Word, tag="reworded"):
@@ -227,6 +229,8 @@ class TurnStarted(Word, tag="turn_started"):
     message: MessageId | None = None
     # What was typed at the desk, where the agent tells it.
     text: str = ""
+    # The message of a person that was to join the turn before: the agent took it when that was over.
+    joined: MessageId | None = None
 
 
 class Said(Word, tag="said"):
@@ -331,6 +335,11 @@ class TurnEnded(Word, tag="turn_ended"):
     how: HowEnded
     error: str = ""
     usage: Usage | None = None
+    # What the error means and what to do about it, in the node's own words, where it knows; the same by code.
+    advice: str = ""
+    advice_phrase: Phrase | None = None
+    # It failed, and somebody may want its message to be tried again.
+    can_retry: bool = False
 
 
 class Limited(Word, tag="limited"):

@@ -84,7 +84,7 @@ def person_of(event: Event) -> Sender | None:
     match event.fact:
         case facts.Queued(by=by) | facts.InterruptAsked(by=by) | facts.Focused(by=by) | facts.Hired(by=by):
             return None if by.via in NOBODY else by
-        case facts.TurnStarted(message=None):
+        case facts.TurnStarted(message=None, joined=None):
             return Sender(via="cli")
         case facts.AskSettled(how=HowSettled.DESK):
             return Sender(via="cli")

@@ -57,6 +57,15 @@ class Turn(Word):
     limited: bool = False
 
 
+class FailedTurn(Word):
+    """A turn that failed, and the message that can be tried again."""
+
+    turn: TurnId
+    message: Message
+    # Another turn has begun since.
+    past: bool = False
+
+
 class Ask(Word):
     """An ask that is open, or whose answer has not reached the agent yet."""
 
@@ -126,6 +135,8 @@ class Worker(Word):
     stuck: str = ""
     # The newest reviews of its work, the oldest first.
     reviews: tuple[ReviewState, ...] = ()
+    # The newest turns that failed and were not tried again, the oldest first.
+    failed: tuple[FailedTurn, ...] = ()
 
     @property
     def hiring_id(self) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any, assert_never
 
-from farhand.model import facts
+from farhand.model import facts, failed_turns
 from farhand.model.facts import Event
 from farhand.model.limit_pauses import resumes_at
 from farhand.model.names import again
@@ -75,7 +75,7 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.SessionKnown(session=session):
             return replace(worker, session=session)
         case facts.Queued():
-            return replace(worker, queue=(*worker.queue, queued_message(event, fact)))
+            return _queued(worker, event, fact)
         case facts.Reworded(message=message, text=text):
             return replace(worker, queue=_changed(worker.queue, message, text=text))
         case facts.Reordered(messages=messages):
@@ -145,6 +145,11 @@ def _went_offline(worker: Worker, fact: facts.WentOffline) -> Worker:
     return replace(worker, online=False, why_offline=why, why_offline_phrase=phrase, relaunching=again)
 
 
+def _queued(worker: Worker, event: Event, fact: facts.Queued) -> Worker:
+    failed = failed_turns.after_queued(worker.failed, fact.again)
+    return replace(worker, queue=(*worker.queue, queued_message(event, fact)), failed=failed)
+
+
 def _interrupted(turn: Turn, seq: Seq) -> Turn:
     return replace(turn, interrupt_asked=seq, interrupted=False)
 
@@ -182,7 +187,7 @@ def _turn_started(worker: Worker, event: Event, message: MessageId | None) -> Wo
     first = next((one for one in worker.queue if one.id == message), None)
     turn = Turn(id=event.turn or "", seq=event.seq, at=event.at, message=first, handed_over=message is None)
     queue = without(worker.queue, message) if message else worker.queue
-    return replace(worker, turn=turn, queue=queue, stuck="")
+    return replace(worker, turn=turn, queue=queue, stuck="", failed=failed_turns.after_start(worker.failed))
 
 
 def _at_sprint(
@@ -205,7 +210,8 @@ def _turn_ended(worker: Worker, event: Event, fact: facts.TurnEnded) -> Worker:
         # An agent that completes a turn has no limit any more.
         return replace(worker, turn=None, steering=(), limited=None, limits=0, resumes_at=None)
     back = put_back(worker.turn, worker.steering) if fact.how is HowEnded.PARKED else ()
-    return replace(worker, turn=None, steering=(), queue=(*back, *worker.queue))
+    failed = failed_turns.after_end(worker.failed, worker.turn, fact)
+    return replace(worker, turn=None, steering=(), queue=(*back, *worker.queue), failed=failed)
 
 
 def _limited(worker: Worker, event: Event, fact: facts.Limited) -> Worker:

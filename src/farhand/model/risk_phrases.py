@@ -209,6 +209,17 @@ REASONS: Final[dict[str, FiveLanguages]] = {
         "inténtalo de nuevo.",
         "它无法使用其模型。请在桌面上登录该模型的提供方，或选择其他模型，然后重试。",
     ),
+    "why_cannot_use_model_by": (
+        "it cannot use its model. Sign in at the desk where that model comes from: {how}. Or choose another one. "
+        "Then try again.",
+        "er kann sein Modell nicht benutzen. Melde dich am Schreibtisch dort an, woher das Modell kommt: {how}. Oder "
+        "wähle ein anderes. Versuche es dann erneut.",
+        "il ne peut pas utiliser son modèle. Connecte-toi au poste là d’où vient ce modèle : {how}. Ou choisis-en un "
+        "autre. Puis réessaie.",
+        "no puede usar su modelo. Inicia sesión en el escritorio donde está ese modelo: {how}. O elige otro. Después "
+        "inténtalo de nuevo.",
+        "它无法使用其模型。请在桌面上登录该模型的提供方：{how}。或选择其他模型。然后重试。",
+    ),
     "why_folder_gone": (
         "There is no folder {folder}; {worker} cannot work there.",
         "Es gibt keinen Ordner {folder}; {worker} kann dort nicht arbeiten.",
@@ -230,6 +241,14 @@ REASONS: Final[dict[str, FiveLanguages]] = {
         "su clave o su inicio de sesión se rechaza. Renuévalo en el escritorio e inténtalo de nuevo.",
         "其密钥或登录被拒绝。请在桌面上更新，然后重试。",
     ),
+    "why_key_refused_by": (
+        "its key or sign-in is refused. Renew it at the desk: {how}. Then try again.",
+        "sein Schlüssel oder seine Anmeldung wird abgelehnt. Erneuere sie am Schreibtisch: {how}. Versuche es dann "
+        "erneut.",
+        "sa clé ou sa connexion est refusée. Renouvelle-la au poste : {how}. Puis réessaie.",
+        "su clave o su inicio de sesión se rechaza. Renuévalo en el escritorio: {how}. Después inténtalo de nuevo.",
+        "其密钥或登录被拒绝。请在桌面上更新：{how}。然后重试。",
+    ),
     "why_no_key": (
         "it has no key. Sign in at the desk, or set its key where the node is started, then try again.",
         "er hat keinen Schlüssel. Melde dich am Schreibtisch an oder setze den Schlüssel dort, wo der Node "
@@ -237,6 +256,15 @@ REASONS: Final[dict[str, FiveLanguages]] = {
         "il n’a pas de clé. Connecte-toi au poste, ou définis sa clé là où le nœud est lancé, puis réessaie.",
         "no tiene clave. Inicia sesión en el escritorio, o pon su clave donde se inicia el nodo, e inténtalo de nuevo.",
         "它没有密钥。请在桌面上登录，或在启动节点处设置密钥，然后重试。",
+    ),
+    "why_no_key_by": (
+        "it has no key. Sign in at the desk: {how}. Or set its key where the node is started. Then try again.",
+        "er hat keinen Schlüssel. Melde dich am Schreibtisch an: {how}. Oder setze den Schlüssel dort, wo der Node "
+        "gestartet wird. Versuche es dann erneut.",
+        "il n’a pas de clé. Connecte-toi au poste : {how}. Ou définis sa clé là où le nœud est lancé. Puis réessaie.",
+        "no tiene clave. Inicia sesión en el escritorio: {how}. O pon su clave donde se inicia el nodo. Después "
+        "inténtalo de nuevo.",
+        "它没有密钥。请在桌面上登录：{how}。或在启动节点处设置密钥。然后重试。",
     ),
     "why_no_network": (
         "no network. It is tried again by itself.",
@@ -259,11 +287,25 @@ REASONS: Final[dict[str, FiveLanguages]] = {
         "sin iniciar sesión. Inicia sesión en el escritorio con el programa del agente e inténtalo de nuevo.",
         "未登录。请在桌面上用代理自己的程序登录，然后重试。",
     ),
+    "why_not_signed_in_by": (
+        "not signed in. Sign in at the desk: {how}. Then try again.",
+        "nicht angemeldet. Melde dich am Schreibtisch an: {how}. Versuche es dann erneut.",
+        "non connecté. Connecte-toi au poste : {how}. Puis réessaie.",
+        "sin iniciar sesión. Inicia sesión en el escritorio: {how}. Después inténtalo de nuevo.",
+        "未登录。请在桌面上登录：{how}。然后重试。",
+    ),
     "why_program_missing": (
         "There is no '{program}' on PATH: {install}",
         "Es gibt kein „{program}“ im PATH: {install}",
         "Il n’y a pas de « {program} » dans le PATH : {install}",
         "No hay «{program}» en el PATH: {install}",
         "PATH 中没有“{program}”：{install}",
+    ),
+    "why_turn_without_network": (
+        "no network. Try again when the network is back.",
+        "kein Netz. Versuche es erneut, wenn das Netz wieder da ist.",
+        "pas de réseau. Réessaie quand le réseau est revenu.",
+        "sin red. Inténtalo de nuevo cuando vuelva la red.",
+        "没有网络。网络恢复后请重试。",
     ),
 }

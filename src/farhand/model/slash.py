@@ -123,7 +123,7 @@ SLASHES: tuple[Slash, ...] = (
     Slash(
         "retry",
         "[name]",
-        "Go on with what waits, although a usage limit may still hold",
+        "Say again what failed, or go on although a usage limit may still hold",
         read.to_focused(commands.Retry),
         WORK,
         menu=True,

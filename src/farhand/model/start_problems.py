@@ -2,13 +2,16 @@
 
 import re
 
-from farhand.model.phrases import phrase, said
+from farhand.model.phrases import phrase
 from farhand.model.words import Phrase
 
 LONGEST_REASON = 240
 NO_NETWORK = "why_no_network"
 PROGRAM_MISSING = "why_program_missing"
-SIGNED_OUT = frozenset(("why_not_signed_in", "why_key_refused", "why_no_key"))
+# What is said more exactly where it is known how to sign in to that agent: the code's words with that.
+_BY = "_by"
+_SIGN_IN = ("why_not_signed_in", "why_key_refused", "why_no_key", "why_cannot_use_model")
+SIGNED_OUT = frozenset(code + end for code in _SIGN_IN[:3] for end in ("", _BY))
 WAITS_FOR_NETWORK = "No network. It waits, and goes on by itself when the network is back; Stop or /pause ends that."
 # What agents and systems say, and the reason with what a person can do about it, by code. The first that fits counts.
 PROBLEMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -58,19 +61,25 @@ def is_network(words: str) -> bool:
     return any(pattern.search(words) for pattern, code in PROBLEMS if code == NO_NETWORK)
 
 
-def explained(why: str) -> Phrase | str:
-    """The reason for a person: plain words and what to do, or the last words of what was said."""
+def explained(why: str, sign_in: str = "") -> Phrase | str:
+    """The reason for a person: plain words and what to do, or the last words of what was said.
+
+    `sign_in` is how a person signs in to that agent at the desk, where that is known."""
     found = next((code for pattern, code in PROBLEMS if pattern.search(why)), "")
-    return phrase(found) if found else _last_words(why)
+    return _reason(found, sign_in) if found else _last_words(why)
 
 
-def of_turn(error: str) -> str:
-    """What a failed turn's error means and what to do about it, as sentences; empty for any other error."""
+def of_turn(error: str, sign_in: str = "") -> Phrase | None:
+    """What a failed turn's error means and what to do about it; nothing for an error that speaks for itself."""
     code = next((code for pattern, code in PROBLEMS[:-1] if pattern.search(error)), "")
     if code == NO_NETWORK:
-        return "No network. Say it again when the network is back."
-    text = said(phrase(code)) if code else ""
-    return f"{text[:1].upper()}{text[1:]}"
+        # The turn is over: nobody tries it again by itself.
+        return phrase("why_turn_without_network")
+    return _reason(code, sign_in) if code else None
+
+
+def _reason(code: str, sign_in: str) -> Phrase:
+    return phrase(code + _BY, how=sign_in) if sign_in and code in _SIGN_IN else phrase(code)
 
 
 def _last_words(why: str) -> Phrase | str:

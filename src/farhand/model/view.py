@@ -68,7 +68,7 @@ def begin(event: Event, fact: facts.TurnStarted) -> TurnView:
         worker=event.worker,
         turn=event.turn or "",
         started_at=event.at,
-        message=fact.message,
+        message=fact.message or fact.joined,
         typed=fact.text,
         seq=event.seq,
     )

@@ -8,7 +8,7 @@ import msgspec
 from farhand.model import facts
 from farhand.model.present import Ask, Message, Present, Turn, Worker, raised_ask
 from farhand.model.words import Attachment, Mode, Phrase, Sender, replace
-from farhand.store import attention_rows, spent_rows, sprint_rows
+from farhand.store import attention_rows, failed_rows, spent_rows, sprint_rows
 
 _senders = msgspec.json.Decoder(Sender)
 _attachments = msgspec.json.Decoder(tuple[Attachment, ...])
@@ -27,7 +27,7 @@ def load(db: sqlite3.Connection) -> Present:
     rows = db.execute(
         "SELECT name, since, backend, directory, model, mode, options, session, online, why_offline, ending,"
         " relaunching, tuning, limited, limits, resumes_at, handing_back, spent, sprint, reviews, effort,"
-        " why_offline_phrase, stuck"
+        " why_offline_phrase, stuck, failed"
         " FROM workers ORDER BY since"
     ).fetchall()
     workers = {row[0]: _worker(db, row) for row in rows}
@@ -36,9 +36,8 @@ def load(db: sqlite3.Connection) -> Present:
 
 def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
     name, since, backend, directory, model, mode, options, session, online, why, ending = row[:11]
-    relaunching, tuning, limited, limits, resumes, handing_back, spent, sprint, reviews, effort, phrase, stuck = row[
-        11:
-    ]
+    relaunching, tuning, limited, limits, resumes, handing_back, spent, sprint, reviews, effort = row[11:21]
+    phrase, stuck, failed = row[21:]
     turn = open_turn(db, name)
     return Worker(
         name=name,
@@ -68,6 +67,7 @@ def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
         sprint=sprint_rows.decode(sprint) if sprint else None,
         stuck=stuck,
         reviews=sprint_rows.decode_reviews(reviews) if reviews else (),
+        failed=failed_rows.decode(failed),
     )
 
 

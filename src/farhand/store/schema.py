@@ -212,6 +212,9 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE workers ADD COLUMN stuck TEXT NOT NULL DEFAULT '';
     """,
+    """
+    ALTER TABLE workers ADD COLUMN failed BLOB;
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

@@ -11,7 +11,7 @@ from farhand.model.present_fold import put_back
 from farhand.model.receipts import receipt_at_end
 from farhand.model.wire import encode
 from farhand.model.words import HowEnded, HowSettled, Receipt
-from farhand.store import attention_rows, spent_rows, sprint_rows
+from farhand.store import attention_rows, failed_rows, spent_rows, sprint_rows
 from farhand.store.read_tables import open_turn, steering
 
 
@@ -62,6 +62,7 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
                 (Receipt.STARTED, event.turn, message, worker),
             )
             db.execute("UPDATE workers SET stuck = '' WHERE name = ? AND stuck <> ''", (worker,))
+            failed_rows.started(db, worker)
         case facts.InterruptAsked():
             db.execute("UPDATE turns SET interrupt_asked = ?, interrupted = 0 WHERE worker = ?", (event.seq, worker))
         case facts.Interrupted():
@@ -203,6 +204,7 @@ def _apply_message(db: sqlite3.Connection, event: Event, fact: MessageFact) -> N
                     Receipt.QUEUED,
                 ),
             )
+            failed_rows.queued(db, event.worker, fact.again)
         case facts.Reworded(message=message, text=text):
             db.execute("UPDATE messages SET text = ? WHERE id = ?", (text, message))
         case facts.Reordered(messages=messages):
@@ -252,6 +254,7 @@ def _apply_turn_ended(db: sqlite3.Connection, event: Event, fact: facts.TurnEnde
         return
     if fact.how is HowEnded.PARKED:
         _put_back(db, event.worker, turn)
+    failed_rows.ended(db, event.worker, turn, fact)
     db.execute("DELETE FROM turns WHERE worker = ? AND id = ?", (event.worker, event.turn))
     if fact.how is HowEnded.COMPLETED:
         db.execute("UPDATE workers SET limited = NULL, limits = 0, resumes_at = NULL WHERE name = ?", (event.worker,))

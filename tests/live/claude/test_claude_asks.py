@@ -177,6 +177,11 @@ async def test_an_ask_answered_at_the_desk_is_over_everywhere(ann: SharedWorker)
         assert file.exists()
 
 
+async def noted(house: House) -> list[str]:
+    """What a person was told beside the answer."""
+    return [event.fact.text for event in await house.history() if isinstance(event.fact, Noted)]
+
+
 async def test_an_ask_refused_at_the_desk_is_over_everywhere(ann: SharedWorker) -> None:
     cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-five", use("Bash", command="touch five.txt", description="Five"))
@@ -188,6 +193,20 @@ async def test_an_ask_refused_at_the_desk_is_over_everywhere(ann: SharedWorker) 
         assert (await house.fact(AskSettled)).how in (HowSettled.DESK, HowSettled.WITHDRAWN)
         assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
         assert not (cli_env.project / "five.txt").exists()
+        assert await noted(house) == []
+
+
+async def test_a_stop_while_it_asks_ends_the_question_without_a_word_of_hooks(ann: SharedWorker) -> None:
+    cli_env = ann.cli_env
+    cli_env.model.script.conversation("zz-halt", use("Bash", command="touch halt.txt", description="Halt"))
+    async with ann.listening() as house:
+        await house.say("zz-halt")
+        await house.fact(AskRaised)
+        await house.interrupt()
+        assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
+        assert (await house.fact(AskSettled)).how is HowSettled.WITHDRAWN
+        assert not (cli_env.project / "halt.txt").exists()
+        assert await noted(house) == []
 
 
 async def test_an_ask_outlives_the_node(cli_env: ClaudeEnv) -> None:

@@ -35,7 +35,9 @@ async def test_signed_out(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
         (cli_env.home / ".claude.json").write_text(json.dumps({"hasCompletedOnboarding": True}))
 
     async with in_trouble(cli_env, bot, sign_out) as trouble:
-        await trouble.fails(kind, "zz-signed-out", "Not signed in. Sign in at the desk")
+        await trouble.fails(
+            kind, "zz-signed-out", "Not signed in. Sign in at the desk: run claude and type /login. Then"
+        )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ async def test_a_strange_command_a_refused_key_and_a_usage_limit(
     # It would try for minutes.
     async with in_trouble(cli_env, bot, lambda: cli_env.environment.update(CLAUDE_CODE_MAX_RETRIES="1")) as trouble:
         await trouble.does_not_know(kind, "/zed hi", unknown)
-        await trouble.fails(kind, "zz-key", "at the desk, then try again")
+        await trouble.fails(kind, "zz-key", "at the desk: run claude and type /login. Then try again.")
         await trouble.is_limited(kind, "zz-limit")
 
 
@@ -66,7 +68,7 @@ async def test_a_network_that_is_away(cli_env: ClaudeEnv, bot: FakeBot, kind: st
         cli_env.environment.update(ANTHROPIC_BASE_URL="http://127.0.0.1:9", CLAUDE_CODE_MAX_RETRIES="1")
 
     async with in_trouble(cli_env, bot, cut_off) as trouble:
-        await trouble.fails(kind, "zz-network", "No network. Say it again when the network is back.")
+        await trouble.fails(kind, "zz-network", "No network. Try again when the network is back.")
 
 
 @IN_BOTH

@@ -16,7 +16,7 @@ from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
 TRIES = 20
-REFUSED = "Its key or sign-in is refused. Renew it at the desk"
+REFUSED = "Its key or sign-in is refused. Renew it at the desk: codex login. Then try again."
 IN_BOTH = pytest.mark.parametrize("kind", ["codex/tmux", "codex/headless"])
 
 
@@ -56,7 +56,7 @@ async def test_a_usage_limit(cli_env: CodexEnv, bot: FakeBot, kind: str) -> None
 async def test_without_a_key(cli_env: CodexEnv, bot: FakeBot, kind: str) -> None:
     async with in_trouble(cli_env, bot, lambda: cli_env.environment.pop("FAKE_MODEL_KEY")) as trouble:
         await trouble.fails(
-            kind, "zz-key", "It has no key. Sign in at the desk, or set its key where the node is started"
+            kind, "zz-key", "It has no key. Sign in at the desk: codex login. Or set its key where the node is started."
         )
 
 
@@ -83,4 +83,4 @@ async def test_signed_out(cli_env: CodexEnv, bot: FakeBot) -> None:
     # Its own provider, to which nobody has signed in; nobody listens there either.
     nobody = 'model = "gpt-5"\nopenai_base_url = "http://127.0.0.1:9/v1"\nchatgpt_base_url = "http://127.0.0.1:9/"\n'
     async with in_trouble(cli_env, bot, lambda: cli_env.settings.write_text(nobody)) as trouble:
-        await trouble.cannot_start("codex/tmux", "Not signed in. Sign in at the desk")
+        await trouble.cannot_start("codex/tmux", "Not signed in. Sign in at the desk: codex login. Then try again.")

@@ -31,7 +31,7 @@ async def test_without_a_key(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> Non
             del cli_env.environment[name]
 
     async with in_trouble(cli_env, bot, without_key) as trouble:
-        told = await trouble.cannot_start(kind, "at the desk")
+        told = await trouble.cannot_start(kind, "at the desk: run gemini and choose how to sign in, or set GEMINI_API")
         assert "Not signed in" in told.text or "It has no key" in told.text
 
 
@@ -44,7 +44,7 @@ async def test_a_strange_command_a_refused_key_and_a_usage_limit(cli_env: Gemini
     model.expect(exhausted(daily=True), prompt="zz-limit")
     async with in_trouble(cli_env, bot, lambda: None) as trouble:
         await trouble.does_not_know(kind, "/zed hi", "I know no zed.")
-        await trouble.fails(kind, "zz-key", "Its key or sign-in is refused. Renew it at the desk")
+        await trouble.fails(kind, "zz-key", "Its key or sign-in is refused. Renew it at the desk: run gemini")
         await trouble.is_limited(kind, "zz-limit")
 
 

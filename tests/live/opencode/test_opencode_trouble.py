@@ -14,7 +14,7 @@ from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
 TRIES = 20
-REFUSED = "Its key or sign-in is refused. Renew it at the desk"
+REFUSED = "Its key or sign-in is refused. Renew it at the desk: opencode auth login. Then try again."
 IN_BOTH = pytest.mark.parametrize("kind", ["opencode/tmux", "opencode/headless"])
 
 
@@ -55,7 +55,7 @@ async def test_nobody_has_signed_in(cli_env: OpenCodeEnv, bot: FakeBot, kind: st
     # As after `opencode auth logout`: the provider of the chosen model is none that it can use.
     signed_out = configured(cli_env, {"disabled_providers": ["fake"]})
     async with in_trouble(cli_env, bot, signed_out) as trouble:
-        await trouble.fails(kind, "zz-out", "It cannot use its model. Sign in at the desk")
+        await trouble.fails(kind, "zz-out", "It cannot use its model.", "comes from: opencode auth login.")
 
 
 @IN_BOTH
@@ -63,7 +63,7 @@ async def test_a_network_that_is_away(cli_env: OpenCodeEnv, bot: FakeBot, kind: 
     # Nobody listens there; it tries again for a minute.
     cut_off = configured(cli_env, {"provider": {"fake": {"options": {"baseURL": "http://127.0.0.1:9/v1"}}}})
     async with in_trouble(cli_env, bot, cut_off) as trouble:
-        await trouble.fails(kind, "zz-network", "No network. Say it again when the network is back.")
+        await trouble.fails(kind, "zz-network", "No network. Try again when the network is back.")
 
 
 @IN_BOTH

@@ -36,13 +36,13 @@ def test_the_code_for_a_phone_comes_when_the_tunnel_is_there(tmp_path: Path) -> 
         with demo(tmp_path, "--reach", "cloudflared", PATH=cloudflared.path) as screen:
             shown = screen.wait(lambda text: "On a phone: http" in text and "▄" in text, "the QR code")
             assert "/app/#pair=" in shown.partition("On a phone: ")[2]
-            assert "A phone cannot reach this node yet" not in shown
+            assert "The app on a phone cannot reach this node yet" not in shown
     finally:
         cloudflared.end()
 
 
 def test_without_a_tunnel_it_says_what_to_run(tmp_path: Path) -> None:
     with demo(tmp_path, "--no-tunnel") as screen:
-        shown = screen.wait(lambda text: "A phone cannot reach this node yet." in text, "the sentence")
+        shown = screen.wait(lambda text: "The app on a phone cannot reach this node yet." in text, "the sentence")
         assert "farhand restart --node desk --reach cloudflared" in shown
         assert "On a phone:" not in shown

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useApp } from "../state/context";
 import type { AskedInTurn, ToolCall, TurnRow } from "../state/types";
-import { t } from "../texts";
+import { begun, t, told } from "../texts";
 import { headline, labelOf } from "./ask-words";
 import { Attachments } from "./attachments";
 import { CopyButton } from "./copy-button";
@@ -177,7 +177,7 @@ function End({ row, worker }: { row: TurnRow; worker: string }) {
       </p>
     );
   }
-  const told = {
+  const ending = {
     failed: t("turnFailed"),
     interrupted: t("turnInterrupted"),
     lost: t("turnLost"),
@@ -185,15 +185,33 @@ function End({ row, worker }: { row: TurnRow; worker: string }) {
   };
   return (
     <p class={row.how === "failed" || row.how === "lost" ? "turn-end small bad" : "turn-end small dim"}>
-      {told[row.how]}
+      {ending[row.how]}
       {row.error ? (
         <>
           {" "}
           <Shown text={row.error} />
         </>
       ) : null}
+      {row.advice ? (
+        <>
+          {" "}
+          <Shown text={begun(told(row.advice, row.advicePhrase))} />
+        </>
+      ) : null}
+      <TryAgain worker={worker} turn={row.turn} />
       {look}
     </p>
+  );
+}
+
+/** Says the message of a failed turn again: once, for then it is no longer offered. */
+function TryAgain({ worker, turn }: { worker: string; turn: string }) {
+  const { actions, device, team } = useApp();
+  if (device.value?.readOnly || !team.value?.find((one) => one.name === worker)?.triable.includes(turn)) return null;
+  return (
+    <button type="button" class="text-button small" onClick={() => void actions.tryAgain(worker, turn)}>
+      {t("tryAgain")}
+    </button>
   );
 }
 

@@ -83,6 +83,7 @@ function worker(name: string, backend: string, at: number, more: Partial<Worker>
     session: "9f2c",
     state: "available",
     failed: false,
+    triable: [],
     workingSince: null,
     doing: "",
     whyOffline: "",
@@ -296,6 +297,8 @@ function turn(key: string, at: number, text: string, more: Partial<TurnRow> = {}
     notes: [],
     how: "completed",
     error: "",
+    advice: "",
+    advicePhrase: null,
     usage: { input_tokens: 21_000, output_tokens: 900, cost_dollars: 0.11 },
     ...more,
   };

@@ -165,6 +165,8 @@ class FixtureApp implements App {
       notes: [],
       how: null,
       error: "",
+      advice: "",
+      advicePhrase: null,
       usage: null,
     };
     this.rowsOf(worker, (rows) => [...rows, turn]);

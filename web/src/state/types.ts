@@ -78,6 +78,8 @@ export interface Worker {
   readonly state: WorkerState;
   /** Its last turn failed, or nobody knows what became of it. */
   readonly failed: boolean;
+  /** The turns that failed and can be tried again. */
+  readonly triable: readonly string[];
   /** When the running turn began; null when none runs. */
   readonly workingSince: number | null;
   /** What the running turn does right now: the title of its tool; empty when it writes or thinks. */
@@ -297,6 +299,9 @@ export interface TurnRow {
   readonly notes: readonly string[];
   readonly how: HowEnded | null;
   readonly error: string;
+  /** What the error means and what to do about it; empty where it speaks for itself. */
+  readonly advice: string;
+  readonly advicePhrase: Phrase | null;
   readonly usage: Usage | null;
 }
 
@@ -565,7 +570,8 @@ export interface Actions {
   end(worker: string, handBack?: boolean): Promise<Outcome>;
   tune(worker: string, change: { model?: string; mode?: Mode; effort?: string }): Promise<Outcome>;
   /** Goes on although a usage limit may still hold. */
-  tryAgain(worker: string): Promise<Outcome>;
+  /** Says the message of a failed turn again; without a turn, goes on though a usage limit may still hold. */
+  tryAgain(worker: string, turn?: string): Promise<Outcome>;
   focus(worker: string): Promise<Outcome>;
   /** Has the worker's work judged by others. */
   review(worker: string, request: ReviewRequest): Promise<Outcome>;

@@ -5,6 +5,7 @@ import type {
   AskSettled,
   Event,
   Fact,
+  FailedTurn,
   Message,
   Present,
   ReviewState,
@@ -19,6 +20,7 @@ import type {
 const FIRST_PAUSE_SECONDS = 60;
 const LONGEST_PAUSE_SECONDS = 3600;
 const MOST_REVIEWS = 8;
+const MOST_FAILED = 8;
 const STOPPED_IN_THE_MIDDLE =
   "Your usage limit stopped you in the middle of the message below. Go on where you stopped; do not repeat what is done already.\n\n";
 
@@ -105,7 +107,11 @@ export function foldWorker(worker: Worker, event: Event): Worker {
     case "session_known":
       return { ...worker, session: fact.session };
     case "queued":
-      return { ...worker, queue: [...(worker.queue ?? []), queuedMessage(event, fact)] };
+      return {
+        ...worker,
+        queue: [...(worker.queue ?? []), queuedMessage(event, fact)],
+        failed: (worker.failed ?? []).filter((one) => one.turn !== fact.again),
+      };
     case "reworded":
       return { ...worker, queue: changed(worker.queue, fact.message, { text: fact.text }) };
     case "reordered":
@@ -235,7 +241,8 @@ function turnStarted(worker: Worker, event: Event, message: string | null): Work
     handed_over: message === null,
   };
   const queue = message === null ? (worker.queue ?? []) : without(worker.queue, message);
-  return { ...worker, turn, queue, stuck: "" };
+  const failed = (worker.failed ?? []).map((one) => ({ ...one, past: true }));
+  return { ...worker, turn, queue, stuck: "", failed };
 }
 
 function handed(worker: Worker, message: string): Worker {
@@ -311,7 +318,13 @@ function turnEnded(worker: Worker, event: Event, fact: Of<"turn_ended">): Worker
     return { ...worker, turn: null, steering: [], limited: null, limits: 0, resumes_at: null };
   }
   const back = fact.how === "parked" ? putBack(turn, worker.steering ?? []) : [];
-  return { ...worker, turn: null, steering: [], queue: [...back, ...(worker.queue ?? [])] };
+  const failed = withFailed(worker.failed ?? [], turn, fact.can_retry ?? false);
+  return { ...worker, turn: null, steering: [], queue: [...back, ...(worker.queue ?? [])], failed };
+}
+
+/** With a turn whose message can be tried again; the oldest go first. */
+function withFailed(failed: readonly FailedTurn[], turn: Turn, canRetry: boolean): readonly FailedTurn[] {
+  return canRetry && turn.message ? [...failed, { turn: turn.id, message: turn.message }].slice(-MOST_FAILED) : failed;
 }
 
 function resumesAt(until: number | null, at: number, before: number): number {

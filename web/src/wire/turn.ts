@@ -5,7 +5,7 @@ import type { Event, TurnView } from "./types";
 /** The view of a turn that has just started. */
 export function begin(event: Event): TurnView {
   const { fact } = event;
-  const message = fact.type === "turn_started" ? (fact.message ?? null) : null;
+  const message = fact.type === "turn_started" ? (fact.message ?? fact.joined ?? null) : null;
   const typed = fact.type === "turn_started" && fact.text ? { typed: fact.text } : {};
   return { worker: event.worker, turn: event.turn ?? "", started_at: event.at, message, ...typed, seq: event.seq };
 }

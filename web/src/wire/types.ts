@@ -311,6 +311,13 @@ export interface FactEntry {
   readonly event: Event;
 }
 
+/** A turn that failed, and the message that can be tried again. */
+export interface FailedTurn {
+  readonly turn: string;
+  readonly message: Message;
+  readonly past?: boolean; // false
+}
+
 /** A file as text, or none when it is not text; `cut` says that there is more of it. */
 export interface FileText {
   readonly path: string;
@@ -651,6 +658,7 @@ export interface Queued {
   readonly attachments?: readonly Attachment[]; // []
   readonly steer?: boolean; // false
   readonly by: Sender;
+  readonly again?: string; // ""
 }
 
 /** From that minute of the day to that one, every day; over midnight where the second is the smaller. */
@@ -718,11 +726,12 @@ export interface ResumePoint {
   readonly after: number;
 }
 
-/** Go on with what waits although the worker's usage limit may still hold. */
+/** Say again what failed: the message of that turn; without one, of the worker's last turn. While a usage limit holds the worker up, a retry without a turn goes on with what waits. */
 export interface Retry {
   readonly type: "retry";
   readonly id: string;
   readonly worker?: string; // ""
+  readonly turn?: string; // ""
 }
 
 /** Have a worker's work judged by others: backends, or workers whose agents are started anew for it; without any, by another backend than the worker's own. `again` judges anew what an earlier review was about. */
@@ -1165,6 +1174,9 @@ export interface TurnEnded {
   readonly how: HowEnded;
   readonly error?: string; // ""
   readonly usage?: Usage | null; // null
+  readonly advice?: string; // ""
+  readonly advice_phrase?: Phrase | null; // null
+  readonly can_retry?: boolean; // false
 }
 
 /** A turn and what people said to it: its first message, then those that joined it while it ran. */
@@ -1180,6 +1192,7 @@ export interface TurnStarted {
   readonly type: "turn_started";
   readonly message?: string | null; // null
   readonly text?: string; // ""
+  readonly joined?: string | null; // null
 }
 
 /** One turn, from its first fact to its last. */
@@ -1337,6 +1350,7 @@ export interface Worker {
   readonly sprint?: SprintState | null; // null
   readonly stuck?: string; // ""
   readonly reviews?: readonly ReviewState[]; // []
+  readonly failed?: readonly FailedTurn[]; // []
 }
 
 /** What one worker's agent can do; an empty list where nobody knows. */

@@ -1,6 +1,7 @@
 """A question as a card: its buttons while it is open, who answered and how once it is settled. Pure."""
 
 from farhand.channels.kit.card import AnswerTap, Button, Card, DoneTap, PickTap, WordsTap, shortened
+from farhand.channels.kit.said_elsewhere import PLACES
 from farhand.model import asking as asks
 from farhand.model import facts
 from farhand.model.facts import Event
@@ -95,7 +96,9 @@ def by(sender: Sender | None) -> str:
     """Who it was, as a phrase."""
     if sender is None:
         return ""
-    return f", by {sender.who} over {sender.via}" if sender.who else f", over {sender.via}"
+    place = PLACES.get(sender.via)
+    where = f"at the {place}" if place else f"over {sender.via}"
+    return f", by {sender.who} {where}" if sender.who else f", {where}"
 
 
 def _via(by: Sender | None) -> str:

@@ -63,6 +63,12 @@ class RetryTap(Word, tag="retry"):
     worker: str
 
 
+class TryAgainTap(Word, tag="try_again"):
+    """The button says the message of a turn that failed again."""
+
+    turn: str
+
+
 class RelaunchTap(Word, tag="relaunch"):
     """The button starts the worker's agent again."""
 
@@ -122,6 +128,7 @@ Tap: TypeAlias = (
     | WithdrawTap
     | StopTap
     | RetryTap
+    | TryAgainTap
     | RelaunchTap
     | ModeTap
     | HaltTap

@@ -65,8 +65,9 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
 
 def adopted(event: Event, fact: facts.Hired) -> Card:
     """A conversation taken up: the agent's last answer in it is all that is shown of its past."""
-    name = event.worker.capitalize()
-    head = f"{name} goes on with a conversation of {fact.backend} in {fact.directory}. They'll stay on your team."
+    head = (
+        f"{event.worker} goes on with a conversation of {fact.backend} in {fact.directory}. They'll stay on your team."
+    )
     introduction = "\n\nIts last answer:" if fact.answer else ""
     note = f"\n{fact.note}" if fact.note else ""
     key = f"notice:{event.seq}"

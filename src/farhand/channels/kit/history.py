@@ -1,5 +1,6 @@
 """What was said to a worker and what it answered, out of its past. Pure."""
 
+from farhand.channels.kit.said_elsewhere import INTRODUCED_BY, NODES_OWN
 from farhand.model.history import HistoryPage, TurnEntry
 from farhand.model.provenance import is_by_pipe, shown_text, writer
 from farhand.model.words import HowEnded, Sender, Word
@@ -18,9 +19,14 @@ class Exchange(Word):
 
 
 def exchanges(page: HistoryPage) -> list[Exchange]:
-    """The turns of a page, the one that runs last."""
+    """The turns of a page, the one that runs last; a worker's introduction is nobody's talk."""
     turns = [entry for entry in page.entries if isinstance(entry, TurnEntry)]
-    return [_exchange(entry) for entry in (*turns, *((page.open,) if page.open else ()))]
+    shown = (entry for entry in (*turns, *((page.open,) if page.open else ())) if not _introduces(entry))
+    return [_exchange(entry) for entry in shown]
+
+
+def _introduces(entry: TurnEntry) -> bool:
+    return bool(entry.messages) and all(one.by.via == INTRODUCED_BY for one in entry.messages)
 
 
 def _exchange(entry: TurnEntry) -> Exchange:
@@ -31,11 +37,17 @@ def _exchange(entry: TurnEntry) -> Exchange:
         said="\n".join(one.text if one is first else shown_text(one.text, one.by) for one in entry.messages)
         or view.typed,
         who=_who(first.by) if first else "",
-        via=first.by.via if first else "desk" if view.typed else "",
+        via=_via(first.by) if first else "desk" if view.typed else "",
         answered=view.text or (view.ended.error if view.ended else ""),
         how=view.ended.how if view.ended else None,
     )
 
 
 def _who(by: Sender) -> str:
+    if by.via in NODES_OWN:
+        return "the node"
     return writer(by) if is_by_pipe(by) else by.who
+
+
+def _via(by: Sender) -> str:
+    return "" if by.via in NODES_OWN else by.via

@@ -15,6 +15,7 @@ from farhand.channels.kit.card import (
     SteerTap,
     StopTap,
     Tap,
+    TryAgainTap,
     VoiceTap,
     WithdrawTap,
     WordsTap,
@@ -22,6 +23,7 @@ from farhand.channels.kit.card import (
 from farhand.channels.kit.hire_taps import KINDS, HireTap, digest, hire_data, hire_tap
 from farhand.channels.kit.surface import ChatTap
 from farhand.model import commands
+from farhand.model.failed_turns import TRIED_ALREADY
 from farhand.model.grammar import Wish, Wrong
 from farhand.model.present import Ask, Present
 from farhand.model.words import Mode, Word
@@ -30,7 +32,7 @@ DATA_BYTES = 64
 MASK_CHARACTERS = 32
 ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
 RETRY, ADOPT, ADOPT_ANYWAY, HELD, RELAUNCH, HALT, REVIEW = "r", "h", "H", "k", "l", "q", "v"
-VOICE, FOCUS, MODE = "y", "u", "t"
+VOICE, FOCUS, MODE, TRY_AGAIN = "y", "u", "t", "e"
 NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
@@ -59,6 +61,8 @@ def tap_data(tap: Tap) -> str:
             return f"{STOP}:{digest(turn)}"
         case RetryTap(worker=worker):
             return f"{RETRY}:{worker}"
+        case TryAgainTap(turn=turn):
+            return f"{TRY_AGAIN}:{digest(turn)}"
         case AdoptTap(backend=backend, session=session, anyway=anyway):
             # The beginning of a long id will do.
             return f"{ADOPT_ANYWAY if anyway else ADOPT}:{backend}:{session}".encode()[:DATA_BYTES].decode(
@@ -135,6 +139,8 @@ def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceW
         return commands.Interrupt(id=identity, worker=worker.name)
     if kind == RETRY:
         return commands.Retry(id=identity, worker=rest)
+    if kind == TRY_AGAIN:
+        return _try_again(identity, rest, present)
     if kind == HALT:
         return commands.Halt(id=identity, worker=rest)
     if kind == REVIEW:
@@ -203,6 +209,14 @@ def _review(identity: str, rest: str, present: Present) -> Wish:
             return commands.CancelReview(id=identity, worker=worker, review=review)
         case _:
             return Wrong(id=identity, why=NOT_MINE)
+
+
+def _try_again(identity: str, name: str, present: Present) -> Wish:
+    failed = ((worker, one) for worker in present.workers.values() for one in worker.failed if digest(one.turn) == name)
+    worker, found = next(failed, (None, None))
+    if worker is None or found is None:
+        return Wrong(id=identity, why=TRIED_ALREADY)
+    return commands.Retry(id=identity, worker=worker.name, turn=found.turn)
 
 
 def _waiting(identity: str, kind: str, name: str, present: Present) -> Wish:

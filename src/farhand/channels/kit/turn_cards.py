@@ -1,7 +1,6 @@
 """A turn as cards: the message that waits for it, its progress while it runs, the answer at its end. Pure."""
 
-from farhand.channels.kit.card import Button, Card, SteerTap, StopTap, WithdrawTap, removal, shortened
-from farhand.model.start_problems import of_turn
+from farhand.channels.kit.card import Button, Card, SteerTap, StopTap, TryAgainTap, WithdrawTap, removal, shortened
 from farhand.model.view import TurnView
 from farhand.model.visible import visible
 from farhand.model.words import HowEnded, MessageId
@@ -70,7 +69,7 @@ def ended(turn: TurnView) -> list[Card]:
     why = f": {shortened(end.error, 600)}" if end and end.error else "."
     foot = {
         HowEnded.COMPLETED: "" if turn.text.strip() else "✓ Done.",
-        HowEnded.FAILED: "\n".join(filter(None, (f"✗ Failed{why}", of_turn(end.error if end else "")))),
+        HowEnded.FAILED: "\n".join(filter(None, (f"✗ Failed{why}", end.advice if end else ""))),
         HowEnded.INTERRUPTED: "■ Stopped.",
         HowEnded.LOST: f"? Lost{why}",
         HowEnded.PARKED: "⏸ Stopped by the usage limit. Your message waits, and goes on by itself.",
@@ -87,6 +86,7 @@ def ended(turn: TurnView) -> list[Card]:
             markdown=turn.text.strip(),
             foot=foot,
             answers=turn.message,
+            buttons=((Button(label="Try again", tap=TryAgainTap(turn=turn.turn)),),) if end and end.can_retry else (),
         ),
         gone,
     ]

@@ -159,7 +159,7 @@ export class LiveActions implements Actions {
 
   interrupt = (worker: string): Promise<Outcome> => this.now({ type: "interrupt", worker });
   relaunch = (worker: string): Promise<Outcome> => this.now({ type: "relaunch", worker });
-  tryAgain = (worker: string): Promise<Outcome> => this.now({ type: "retry", worker });
+  tryAgain = (worker: string, turn = ""): Promise<Outcome> => this.now({ type: "retry", worker, turn });
   focus = (worker: string): Promise<Outcome> => this.now({ type: "focus", worker });
   end = (worker: string, handBack = false): Promise<Outcome> => this.now({ type: "end", worker, hand_back: handBack });
   tune = (worker: string, change: { model?: string; mode?: Mode; effort?: string }): Promise<Outcome> =>

@@ -176,6 +176,8 @@ function turnRow(view: wire.TurnView, seq: number): TurnRow {
     notes: view.notes ?? NONE,
     how: view.ended?.how ?? null,
     error: view.ended?.error ?? "",
+    advice: view.ended?.advice ?? "",
+    advicePhrase: view.ended?.advice_phrase ?? null,
     usage: view.usage ?? null,
   };
   turnRows.set(view, row);

@@ -55,6 +55,7 @@ function workerOf(worker: wire.Worker, sources: TeamSources): Worker {
     session: worker.session ?? "",
     state: stateOf(worker, sources.now),
     failed: hasFailed(log),
+    triable: (worker.failed ?? []).map((one) => one.turn),
     workingSince: worker.turn?.at ?? null,
     doing: log?.open?.view.tools?.findLast((tool) => (tool.ok ?? null) === null)?.title ?? "",
     whyOffline: worker.why_offline ?? "",

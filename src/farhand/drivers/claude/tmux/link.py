@@ -264,6 +264,7 @@ class ClaudeCli:
 
     async def stop(self) -> Outcome:
         """Presses Escape, and looks later whether that helped."""
+        self._asks.stopping()
         self._stopping = True
         return await interrupt(self.keyboard, self._queue, self.state.prompt)
 

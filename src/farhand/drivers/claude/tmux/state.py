@@ -7,8 +7,8 @@ from typing import TypeAlias
 from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
-from farhand.drivers.wires.tmux.state import TmuxState, another_session
-from farhand.model.facts import Fact, Limited, Said, Seen, TurnEnded, TurnStarted
+from farhand.drivers.wires.tmux.state import TmuxState, another_session, started_by
+from farhand.model.facts import Fact, Limited, Said, Seen, TurnEnded
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
 
@@ -115,7 +115,7 @@ def prompted(text: str, prompt: str, state: ClaudeState) -> Translated:
     # The agent began something new: what ran before is over, though the transcript is late to say so.
     before, state = end_turn(state, state.prompt, HowEnded.COMPLETED) if turn != state.turn else ([], state)
     arrived, state = seen(found, turn, state)
-    started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(text=text), turn=turn)]
+    started = [] if found is not None and found.turn else [Heard(fact=started_by(found, text), turn=turn)]
     return [*before, *started, *arrived], began(state, turn, prompt)
 
 

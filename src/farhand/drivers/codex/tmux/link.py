@@ -195,6 +195,7 @@ class CodexCli:
 
     async def stop(self) -> Outcome:
         """Presses Escape, and looks later whether that helped."""
+        self._asks.stopping()
         return await interrupt(self.keyboard, self._queue, self.state.running)
 
     async def change(self, change: Change) -> Outcome:  # noqa: ARG002

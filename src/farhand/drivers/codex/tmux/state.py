@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
-from farhand.drivers.wires.tmux.state import TmuxState, another_session
-from farhand.model.facts import Fact, Seen, TurnEnded, TurnStarted
+from farhand.drivers.wires.tmux.state import TmuxState, another_session, started_by
+from farhand.model.facts import Fact, Seen, TurnEnded
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
 
@@ -81,7 +81,7 @@ def prompted(text: str, turn: str, state: CodexRolloutState) -> Translated:
         return _seen(found, turn, state) if found is not None else ([], state)
     before, state = end_turn(state, state.running, HowEnded.COMPLETED) if state.running else ([], state)
     ours = found.turn if found is not None and found.turn else f"desk-{turn}"
-    started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(text=text), turn=ours)]
+    started = [] if found is not None and found.turn else [Heard(fact=started_by(found, text), turn=ours)]
     state = began(state, turn, ours)
     seen, state = _seen(found, turn, state) if found is not None else ([], state)
     return [*before, *started, *seen], state

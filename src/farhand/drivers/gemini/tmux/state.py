@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from farhand.drivers.gemini.asks import GeminiCall, GeminiQuestion
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
-from farhand.drivers.wires.tmux.state import TmuxState, another_session
-from farhand.model.facts import Fact, Seen, TurnEnded, TurnStarted
+from farhand.drivers.wires.tmux.state import TmuxState, another_session, started_by
+from farhand.model.facts import Fact, Seen, TurnEnded
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
 
@@ -145,7 +145,7 @@ def prompted(text: str, when: float, state: GeminiState, *, hook: bool) -> Trans
     found = _expected(text, state)
     turn = found.turn if found is not None and found.turn else f"desk-{state.session[:8]}-{state.turns + 1}"
     before, state = end_turn(state, HowEnded.COMPLETED)
-    started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(text=text), turn=turn)]
+    started = [] if found is not None and found.turn else [Heard(fact=started_by(found, text), turn=turn)]
     seen = [Heard(fact=Seen(message=found.message), turn=turn)] if found is not None else []
     rest = tuple(one for one in state.expected if one is not found)
     read = (*state.seen, *([found.message] if found is not None else []))[-REMEMBERED:]

@@ -22,6 +22,7 @@ from farhand.model.words import HowSettled
 
 RETURN_SECONDS = 10.0
 TAKEN_SECONDS = 5.0
+REFUSED_SECONDS = 2.0
 MOST_UNPAIRED = 16
 KILLED = "The question's hook was killed, so nothing was allowed. The dialog is still open at the desk: "
 KILLED += "answer it there, or pause the worker to refuse."
@@ -79,6 +80,8 @@ class HookAsks(Generic[Question]):
         self._unpaired: deque[HookAsk] = deque(maxlen=MOST_UNPAIRED)
         # A dialog stands open that only the desk can close, and a person was told.
         self.dialog_noted = False
+        # Somebody stops the turn: its questions go with it.
+        self._stopping = False
 
     def __bool__(self) -> bool:
         return bool(self._open)
@@ -95,6 +98,7 @@ class HookAsks(Generic[Question]):
         if first := self._pair_of(hook, payload):
             self._queue.start(partial(self._answer_as, hook, first))
             return []
+        self._stopping = False
         name, question = hook.report.id, self._wording.question_of(payload)
         self._open[name] = PendingAsk(question, hook, answers)
         arrived, self._arrived = self._arrived, anyio.Event()
@@ -121,13 +125,23 @@ class HookAsks(Generic[Question]):
     async def _wait_for_end(self, hook: HookAsk) -> None:
         if await hook.closed():
             return
+        if not self._stopping:
+            # Who refuses at the desk ends the hook a moment before the turn.
+            await anyio.sleep(REFUSED_SECONDS)
         pending = self._open.get(hook.report.id)
         if pending is None or pending.hook is not hook:
             return
         # It went away before it had an answer: the phone can no longer give one.
         settled = self._settled([hook.report.id], HowSettled.WITHDRAWN)
+        if self._stopping:
+            self._queue.put(LateFacts(tuple(settled)))
+            return
         self.dialog_noted = True
         self._queue.put(LateFacts((*settled, Noted(text=f"{KILLED} {self._where()}"))))
+
+    def stopping(self) -> None:
+        """Somebody stops the turn: that a question's hook goes now is no news."""
+        self._stopping = True
 
     # --- a person answers
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage
-from farhand.model.facts import SessionKnown
+from farhand.model.facts import SessionKnown, TurnStarted
 from farhand.model.names import is_session_id
 from farhand.model.ports import Heard
 from farhand.model.words import Word
@@ -34,3 +34,8 @@ def another_session(
     ended, over = end()
     fresh = begin(session=session, expected=over.expected, skipped=over.skipped)
     return [*ended, Heard(fact=SessionKnown(session=session))], fresh
+
+
+def started_by(found: ExpectedMessage | None, text: str) -> TurnStarted:
+    """The start of a turn of its own: with what was typed at the desk, or with a message that was to join a turn."""
+    return TurnStarted(text=text) if found is None else TurnStarted(joined=found.message)
