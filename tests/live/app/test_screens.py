@@ -73,6 +73,21 @@ CLIMB = """async () => {
 }"""
 
 
+# The most rows that one frame had to make.
+MADE_AT_ONCE = """async () => {
+  const box = document.querySelector(".scroller");
+  let most = 0;
+  new MutationObserver((changes) => {
+    most = Math.max(most, changes.reduce((sum, one) => sum + one.addedNodes.length, 0));
+  }).observe(document.querySelector(".rows"), { childList: true });
+  for (let step = 0; step < 100; step += 1) {
+    box.scrollTop -= 120;
+    await new Promise(requestAnimationFrame);
+  }
+  return most;
+}"""
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The app on its fixture, built once."""
@@ -149,6 +164,42 @@ def test_a_terminal_that_has_ended_is_not_called_live_and_takes_no_keys(phone: B
     assert page.locator(".terminal-keys").count() == 0
 
 
+def test_a_terminal_of_a_device_that_may_only_look_says_why_it_takes_no_keys(
+    phone: BrowserContext, address: str
+) -> None:
+    page = phone.new_page()
+    page.goto(f"{address}?readonly=1#/w/ann/terminal")
+    page.get_by_text("? for shortcuts").wait_for()
+    expect(page.get_by_text("This device may look, not write.")).to_be_visible()
+    assert page.locator(".terminal-keys").count() == 0
+
+
+@pytest.mark.parametrize("state", ["empty", "failed"])
+def test_changes_that_are_none_or_not_known_are_not_counted(phone: BrowserContext, address: str, state: str) -> None:
+    page = phone.new_page()
+    page.goto(f"{address}?state={state}#/w/ann/files")
+    page.locator(".notice").wait_for()
+    assert "+0" not in page.locator(".top").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("place", "what"), [("#/w/ann!ask%3Aa1", "pre.command"), ("#/w/otto", ".code pre"), ("#/w/ann/terminal", "pre")]
+)
+def test_two_characters_are_never_drawn_as_one(phone: BrowserContext, address: str, place: str, what: str) -> None:
+    page = phone.new_page()
+    page.goto(f"{address}{place}")
+    shown = page.locator(what).first
+    shown.wait_for(state="attached")
+    assert shown.evaluate("(one) => getComputedStyle(one).fontVariantLigatures") == "none"
+
+
+def test_what_a_worker_may_do_stands_whole_beside_a_long_folder(phone: BrowserContext, address: str) -> None:
+    page = opened(phone, f"{address}#/w/ann")
+    how = page.locator(".top-where .one").last
+    expect(how).to_contain_text("opus · asks")
+    assert how.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+
+
 def test_a_search_that_fails_says_so(phone: BrowserContext, address: str) -> None:
     problems: list[str] = []
     page = phone.new_page()
@@ -156,6 +207,7 @@ def test_a_search_that_fails_says_so(phone: BrowserContext, address: str) -> Non
     page.goto(f"{address}?state=failed#/search")
     page.get_by_role("searchbox").fill("race")
     page.get_by_text("The node did not answer.").wait_for()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
     assert problems == []
 
 
@@ -171,6 +223,11 @@ def test_of_5000_rows_at_most_300_are_on_the_page(phone: BrowserContext, address
     assert 100 < most <= 300
     page.locator(".jump").tap()
     page.get_by_text("written in a tunnel").wait_for()
+
+
+def test_rows_are_made_a_few_at_a_time_while_one_scrolls(phone: BrowserContext, address: str) -> None:
+    page = opened(phone, f"{address}?long=5000#/w/ann")
+    assert 0 < page.evaluate(MADE_AT_ONCE) <= 5
 
 
 def test_a_fold_that_is_opened_stays_under_the_finger(phone: BrowserContext, address: str) -> None:

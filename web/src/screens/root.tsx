@@ -222,5 +222,6 @@ function Gone({ name }: { name: string }) {
 }
 
 function Welcome() {
-  return <Notice icon="hand" text={t("pickSomebody")} />;
+  const { team } = useApp();
+  return <Notice icon="hand" text={team.value?.length ? t("pickSomebody") : t("keysHint")} />;
 }
