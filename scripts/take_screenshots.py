@@ -318,7 +318,7 @@ def take(browser: Browser, address: str, shot: Shot, size: str, theme: str, fold
     page.wait_for_load_state("networkidle")
     shot.prepare(page)
     # A weight that only this screen has is fetched when it is drawn.
-    page.evaluate("document.fonts.ready")
+    page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load())).then(() => true)")
     page.screenshot(path=folder / f"{shot.name}-{size}-{theme}.png", animations="disabled")
     page.add_script_tag(path=str(AXE))
     found: list[str] = page.evaluate(AXE_RUN)

@@ -236,7 +236,11 @@ def test_a_picture_in_sight_that_comes_late_moves_nothing(phone: Opens, comes: b
 def held_pictures(opened: Phone) -> list[Route]:
     """Opens the app anew; the pictures that it asks for come when the test lets them."""
     held: list[Route] = []
-    opened.page.route(re.compile(r"/shown\?path="), held.append)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    opened.page.route(re.compile(r"/shown\?path="), hold)
     opened.page.reload()
     opened.page.locator("figure.picture").wait_for(state="attached")
     while not held:

@@ -308,6 +308,37 @@ def test_the_way_back_closes_a_sheet_and_then_the_conversation(phone: BrowserCon
     page.get_by_role("heading", name="farhand").wait_for()
 
 
+# What somebody new wants, what they tap from the first screen on by what it says or shows, and what tells that they are
+# there.
+ERRANDS: dict[str, tuple[tuple[str, ...], str]] = {
+    "hire somebody": (("Hire",), "Which agent|Hire ben"),
+    "tell otto something": (("otto",), "Message otto…"),
+    "let ann push": (("Allow once",), "Answered: once"),
+    "refuse, and say why": (("More choices",), "Say why, or what instead…"),
+    "read gus’s plan": (("Read the plan",), "Keep planning"),
+    "comment on a line that changed": (("ann", "Changes", "cart/session.py"), "self.lock = Lock"),
+    "send the second message first": (("ann", "2 queued", "Earlier"), "1then write the changelog"),
+    "type into ann’s terminal": (("ann", "Terminal"), "? for shortcuts"),
+    "put a lost phone out": (("More", "Devices", "Revoke"), "Really?"),
+    "go on with a session of yesterday": (("Sessions", "Resume"), "Take it over?"),
+    "sleep without a buzz": (("More", "Notifications", "Quiet for an hour"), "Quiet hours"),
+    "have otto’s work judged": (("otto", "Review"), "Start the review"),
+    "give ivy a list of tasks": (("More", "Sprints", "ivy"), "Tasks, one a line"),
+}
+
+
+@pytest.mark.parametrize("errand", ERRANDS)
+def test_what_to_tap_leads_there(phone: BrowserContext, address: str, errand: str) -> None:
+    page = phone.new_page()
+    page.goto(address)
+    taps, there = ERRANDS[errand]
+    for name in taps:
+        button, link = (page.get_by_role(role, name=re.compile(f"^{re.escape(name)}")) for role in ("button", "link"))
+        # What is sought may stand further up; the last of its kind is the nearest to the thumb.
+        button.or_(link).locator("visible=true").and_(page.locator(":not([disabled])")).last.tap()
+    expect(page.locator("#app")).to_contain_text(re.compile(there), use_inner_text=False)
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -223,5 +223,6 @@ function Gone({ name }: { name: string }) {
 
 function Welcome() {
   const { team } = useApp();
-  return <Notice icon="hand" text={team.value?.length ? t("pickSomebody") : t("keysHint")} />;
+  const people = route.value.screen === "team" && team.value?.length;
+  return <Notice icon="hand" text={people ? t("pickSomebody") : t("keysHint")} />;
 }
