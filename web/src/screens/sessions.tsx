@@ -76,9 +76,9 @@ function Session({ session, onProblem }: { session: SessionFound; onProblem: (wh
         <button
           type="button"
           class="plain-button session-words"
-          aria-label={`${t("whatWasSaid")}: ${session.title || session.id}`}
           onClick={() => openSheet("session", `${session.backend}/${session.id}`)}
         >
+          <span class="unseen">{t("whatWasSaid")}: </span>
           <b class="session-title">
             <Shown text={session.title || session.id} />
           </b>
