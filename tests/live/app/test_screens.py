@@ -316,6 +316,8 @@ def test_the_way_back_closes_a_sheet_and_then_the_conversation(phone: BrowserCon
 # there.
 ERRANDS: dict[str, tuple[tuple[str, ...], str]] = {
     "hire somebody": (("Hire",), "Hire ben"),
+    "tell otto something": (("otto",), "Message otto…"),
+    "let ann push": (("Allow once",), "Answered: once"),
     "refuse, and say why": (("More choices",), "Say why, or what instead…"),
     "read gus’s plan": (("Read the plan",), "Keep planning"),
     "send the second message first": (("ann", "2 queued", "Earlier"), "These go to ann one after the other"),
