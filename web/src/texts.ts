@@ -5,6 +5,7 @@ import type { Phrase } from "./state/types";
 import { ASK_TEXTS } from "./texts/asks";
 import { ATTENTION_TEXTS } from "./texts/attention";
 import { CONVERSATION_TEXTS } from "./texts/conversation";
+import { FAILURE_TEXTS } from "./texts/failures";
 import { GENERAL_TEXTS } from "./texts/general";
 import { MORE_TEXTS } from "./texts/more";
 import { PHRASE_TEXTS } from "./texts/phrases";
@@ -29,6 +30,7 @@ export const TEXTS = {
   ...VOICE_TEXTS,
   ...ATTENTION_TEXTS,
   ...PHRASE_TEXTS,
+  ...FAILURE_TEXTS,
 };
 export type TextKey = keyof typeof TEXTS;
 
@@ -51,6 +53,16 @@ export function t(key: TextKey, values: Readonly<Record<string, string | number>
 /** A sentence of the node: by its code in the language that is shown, as it came where this app does not know the code. */
 export function told(sentence: string, phrase: Phrase | null | undefined): string {
   return phrase && isPhrase(phrase.code) ? t(phrase.code, phrase.values ?? {}) : sentence;
+}
+
+/** Why the node refused: by the error's code where the app knows it and has all its values, as it came otherwise. */
+export function refusal(code: string, details: Readonly<Record<string, unknown>>, sentence: string): string {
+  const key = `fail_${code}`;
+  if (!Object.hasOwn(FAILURE_TEXTS, key)) return sentence;
+  const known = FAILURE_TEXTS[key as keyof typeof FAILURE_TEXTS];
+  const wanted = [...known[0].matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? "");
+  if (wanted.some((name) => typeof details[name] !== "string")) return sentence;
+  return t(key as TextKey, Object.fromEntries(wanted.map((name) => [name, String(details[name])])));
 }
 
 /** A sentence as it begins: the node's reasons are also said after a colon. */

@@ -9,6 +9,7 @@ import { wholeDiff } from "../src/parts/diff/parse";
 import { AskSheet } from "../src/screens/ask-sheet";
 import { AppProvider } from "../src/state/context";
 import type { App, OpenAsk } from "../src/state/types";
+import { LANGUAGES, language } from "../src/texts";
 
 const WRITE = [
   "/home/ann/.bashrc",
@@ -55,12 +56,12 @@ function ask(detail: string, kind: "write" | "edit" | "run" = "edit"): OpenAsk {
 }
 
 /** The sheet as it is drawn, and its text alone. */
-function sheet(one: OpenAsk): { html: string; text: string } {
+function sheet(one: OpenAsk, device: { readOnly: boolean } | null = null): { html: string; text: string } {
   const app = {
     asks: signal([one]),
     team: signal([]),
     clock: signal(0),
-    device: signal(null),
+    device: signal(device),
     actions: {},
   } as unknown as App;
   const html = renderToString(h(AppProvider, { value: app, children: h(AskSheet, { id: one.id }) }));
@@ -141,7 +142,34 @@ function card(one: OpenAsk): string {
 
 test("a card says where it would be done, and without that it allows nothing", () => {
   const whole = ask("git push", "run");
-  expect(card(whole)).toContain("Where: /home/ann");
+  expect(card(whole)).toContain("Where</span> /home/ann");
   expect(card(whole)).toContain("Allow once");
   expect(card({ ...whole, where: "" })).not.toContain("Allow once");
+});
+
+test("a device that may only look reads every choice and its scope, and has none of them to tick", () => {
+  const scoped = { ...ask("git push", "run"), choices: [{ id: "a", label: "Always", scope: "for good" }] } as OpenAsk;
+  expect(sheet(scoped).html).toContain('type="radio"');
+  const { html, text } = sheet(scoped, { readOnly: true });
+  expect(text).toContain("Always");
+  expect(text).toContain("for good");
+  expect(html).not.toContain("<input");
+});
+
+test("what divides the risks of a card never begins a line", () => {
+  const two = { ...ask("git push", "run"), risks: ["uses the network", "deletes"] } as OpenAsk;
+  expect(card(two)).toContain("uses the network\u00a0· deletes");
+});
+
+test("no sentence of ours is taken for one that deceives, in any language", () => {
+  const values = { rules: "Bash(git push:*)", file: ".claude/settings.local.json" };
+  const choices = [
+    { id: "a", label: "Always", scope: "for good", scope_phrase: { code: "scope_rules_folder", values } },
+  ];
+  const scoped = { ...ask("git push", "run"), choices } as unknown as OpenAsk;
+  for (const one of LANGUAGES) {
+    language.value = one;
+    expect(sheet(scoped).html).not.toContain('class="odd"');
+  }
+  language.value = "en";
 });

@@ -1,5 +1,7 @@
 /** The parts that decide without a screen: rows on show, hidden characters, diffs, comments, routes, keys. */
 
+import { h } from "preact";
+import { renderToString } from "preact-render-to-string";
 import { expect, test } from "vitest";
 import { sends } from "../src/parts/composer";
 import { asMessage, commentOn } from "../src/parts/diff/comments";
@@ -8,11 +10,11 @@ import { lineAt, spotOf } from "../src/parts/diff/spots";
 import { shortFolder } from "../src/parts/folders";
 import { PIXEL_NAMES, rows as pixelRows, SIZE } from "../src/parts/pixels";
 import { address, readRoute } from "../src/parts/route";
-import { isNearlyFull, MOST_ROWS, NEWEST, newer, older, pinned, placesOf } from "../src/parts/row-window";
+import { isNearlyFull, MOST_ROWS, NEWEST, newer, older, pinned, placesOf, STEP } from "../src/parts/row-window";
 import { rowOf } from "../src/parts/seek";
 import { paletteColour } from "../src/parts/terminal/runs";
 import { ago, dollars, running, span } from "../src/parts/times";
-import { pieces } from "../src/parts/visible";
+import { pieces, ShownWithCode } from "../src/parts/visible";
 import { freeName } from "../src/screens/hire-sheet";
 import { deviceName } from "../src/screens/pairing";
 import { CHANGES } from "../src/state/fixture-files";
@@ -22,13 +24,16 @@ const LONG = Array.from({ length: 5000 }, (_, n) => ({ key: `k${n}` }));
 test("of 5,000 rows never more than 300 are on the screen, whichever way one reads", () => {
   let window = NEWEST;
   expect(placesOf(LONG, window)).toEqual({ from: 4984, to: 5000 });
-  for (let step = 0; step < 300; step += 1) {
+  for (let step = 0; step < LONG.length / STEP; step += 1) {
+    const before = placesOf(LONG, window).from;
     window = older(LONG, window);
     const { from, to } = placesOf(LONG, window);
+    // More at once would cost a frame.
+    expect(before - from).toBeLessThanOrEqual(5);
     expect(to - from).toBeLessThanOrEqual(MOST_ROWS);
   }
   expect(placesOf(LONG, window).from).toBe(0);
-  for (let step = 0; step < 300; step += 1) window = newer(LONG, window);
+  for (let step = 0; step < LONG.length / STEP; step += 1) window = newer(LONG, window);
   expect(placesOf(LONG, window).to).toBe(5000);
   expect(window.end).toBeNull();
 });
@@ -42,13 +47,13 @@ test("older rows that come in before the window leave it where it is", () => {
 
 test("what is read further up is not evicted, however many rows come in", () => {
   let window = NEWEST;
-  for (let step = 0; step < 13; step += 1) window = older(LONG, window);
+  for (let step = 0; step < 260 / STEP; step += 1) window = older(LONG, window);
   expect(isNearlyFull(LONG, window)).toBe(true);
   const before = placesOf(LONG, window);
   const kept = pinned(LONG, window);
   const more = [...LONG, ...Array.from({ length: 500 }, (_, n) => ({ key: `new${n}` }))];
   expect(placesOf(more, kept)).toEqual(before);
-  expect(placesOf(more, newer(more, kept)).to).toBe(before.to + 20);
+  expect(placesOf(more, newer(more, kept)).to).toBe(before.to + STEP);
 });
 
 test("characters that deceive are told by their code, and what is honest is left alone", () => {
@@ -178,4 +183,9 @@ test("the 256 colours of a terminal are the usual ones", () => {
     "#ffffff",
     "#808080",
   ]);
+});
+
+test("between backticks stands code, and a lone backtick is one", () => {
+  const html = renderToString(h(ShownWithCode, { text: "`a <b>` hides it`s b" }));
+  expect(html).toBe('<code class="in-line">a &lt;b></code> hides it`s b');
 });

@@ -1,7 +1,7 @@
 /** Every sentence stands in every language, with the same values to put in. */
 
 import { expect, test } from "vitest";
-import { LANGUAGES, language, preferred, TEXTS, t } from "../src/texts";
+import { LANGUAGES, language, preferred, refusal, TEXTS, t } from "../src/texts";
 
 const VALUES = /\{(\w+)\}/g;
 
@@ -28,4 +28,12 @@ test("values are put in, and the language is the first that the app speaks", () 
   language.value = "en";
   expect(preferred(["pt-BR", "fr-CA", "en"])).toBe("fr");
   expect(preferred(["tlh"])).toBe("en");
+});
+
+test("a refusal of the node is said in the person's language, and as it came where a value or the words are missing", () => {
+  language.value = "de";
+  expect(refusal("name_taken", { name: "ann" }, "There is …")).toContain("namens ann");
+  expect(refusal("name_taken", {}, "There is …")).toBe("There is …");
+  expect(refusal("constructor", {}, "No.")).toBe("No.");
+  language.value = "en";
 });

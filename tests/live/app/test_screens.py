@@ -20,7 +20,8 @@ WATCH = """async (pixels) => {
   const top = box.getBoundingClientRect().top;
   const row = [...document.querySelectorAll(".row")].find((one) => one.getBoundingClientRect().top > top + 20);
   const before = row.getBoundingClientRect().top;
-  const height = box.scrollHeight;
+  const answer = [...document.querySelectorAll(".row")].at(-1);
+  const height = answer.offsetHeight;
   let moved = 0;
   let measured = 0;
   const observer = new ResizeObserver(() => {
@@ -28,7 +29,7 @@ WATCH = """async (pixels) => {
     moved = Math.max(moved, Math.abs(row.getBoundingClientRect().top - before));
   });
   observer.observe(document.querySelector(".rows"));
-  while (box.scrollHeight < height + pixels) await new Promise(requestAnimationFrame);
+  while (answer.offsetHeight < height + pixels) await new Promise(requestAnimationFrame);
   return measured > 2 ? moved : "nothing was measured";
 }"""
 # As above, until text has come below what is read and older messages above it.
@@ -53,9 +54,10 @@ WATCH_BOTH = """async (pixels) => {
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 FOLLOW = """async (pixels) => {
   const box = document.querySelector(".scroller");
-  const height = box.scrollHeight;
+  const answer = [...document.querySelectorAll(".row")].at(-1);
+  const height = answer.offsetHeight;
   let away = 0;
-  while (box.scrollHeight < height + pixels) {
+  while (answer.offsetHeight < height + pixels) {
     await new Promise(requestAnimationFrame);
     away = Math.max(away, Math.abs(box.scrollTop));
   }
@@ -68,6 +70,21 @@ CLIMB = """async () => {
     box.scrollTop = -box.scrollHeight;
     await new Promise(requestAnimationFrame);
     most = Math.max(most, document.querySelectorAll(".row").length);
+  }
+  return most;
+}"""
+
+
+# The most rows that one frame had to make.
+MADE_AT_ONCE = """async () => {
+  const box = document.querySelector(".scroller");
+  let most = 0;
+  new MutationObserver((changes) => {
+    most = Math.max(most, changes.reduce((sum, one) => sum + one.addedNodes.length, 0));
+  }).observe(document.querySelector(".rows"), { childList: true });
+  for (let step = 0; step < 100; step += 1) {
+    box.scrollTop -= 120;
+    await new Promise(requestAnimationFrame);
   }
   return most;
 }"""
@@ -103,6 +120,8 @@ def opened(phone: BrowserContext, address: str) -> Page:
     page = phone.new_page()
     page.goto(address)
     page.locator(".row").first.wait_for()
+    # Letters of another width break lines elsewhere: a font that comes while one measures moves what it measures.
+    page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load())).then(() => true)")
     return page
 
 
@@ -149,6 +168,42 @@ def test_a_terminal_that_has_ended_is_not_called_live_and_takes_no_keys(phone: B
     assert page.locator(".terminal-keys").count() == 0
 
 
+def test_a_terminal_of_a_device_that_may_only_look_says_why_it_takes_no_keys(
+    phone: BrowserContext, address: str
+) -> None:
+    page = phone.new_page()
+    page.goto(f"{address}?readonly=1#/w/ann/terminal")
+    page.get_by_text("? for shortcuts").wait_for()
+    expect(page.get_by_text("This device may look, not write.")).to_be_visible()
+    assert page.locator(".terminal-keys").count() == 0
+
+
+@pytest.mark.parametrize("state", ["empty", "failed"])
+def test_changes_that_are_none_or_not_known_are_not_counted(phone: BrowserContext, address: str, state: str) -> None:
+    page = phone.new_page()
+    page.goto(f"{address}?state={state}#/w/ann/files")
+    page.locator(".notice").wait_for()
+    assert "+0" not in page.locator(".top").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("place", "what"), [("#/w/ann!ask%3Aa1", "pre.command"), ("#/w/otto", ".code pre"), ("#/w/ann/terminal", "pre")]
+)
+def test_two_characters_are_never_drawn_as_one(phone: BrowserContext, address: str, place: str, what: str) -> None:
+    page = phone.new_page()
+    page.goto(f"{address}{place}")
+    shown = page.locator(what).first
+    shown.wait_for(state="attached")
+    assert shown.evaluate("(one) => getComputedStyle(one).fontVariantLigatures") == "none"
+
+
+def test_what_a_worker_may_do_stands_whole_beside_a_long_folder(phone: BrowserContext, address: str) -> None:
+    page = opened(phone, f"{address}#/w/ann")
+    how = page.locator(".top-where .one").last
+    expect(how).to_contain_text("opus · asks")
+    assert how.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+
+
 def test_a_search_that_fails_says_so(phone: BrowserContext, address: str) -> None:
     problems: list[str] = []
     page = phone.new_page()
@@ -156,6 +211,7 @@ def test_a_search_that_fails_says_so(phone: BrowserContext, address: str) -> Non
     page.goto(f"{address}?state=failed#/search")
     page.get_by_role("searchbox").fill("race")
     page.get_by_text("The node did not answer.").wait_for()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
     assert problems == []
 
 
@@ -171,6 +227,11 @@ def test_of_5000_rows_at_most_300_are_on_the_page(phone: BrowserContext, address
     assert 100 < most <= 300
     page.locator(".jump").tap()
     page.get_by_text("written in a tunnel").wait_for()
+
+
+def test_rows_are_made_a_few_at_a_time_while_one_scrolls(phone: BrowserContext, address: str) -> None:
+    page = opened(phone, f"{address}?long=5000#/w/ann")
+    assert 0 < page.evaluate(MADE_AT_ONCE) <= 5
 
 
 def test_a_fold_that_is_opened_stays_under_the_finger(phone: BrowserContext, address: str) -> None:
@@ -249,6 +310,34 @@ def test_the_way_back_closes_a_sheet_and_then_the_conversation(phone: BrowserCon
     page.locator(".composer-field").wait_for()
     page.go_back()
     page.get_by_role("heading", name="farhand").wait_for()
+
+
+# What somebody new wants, what they tap from the first screen on by what it says or shows, and what tells that they are
+# there.
+ERRANDS: dict[str, tuple[tuple[str, ...], str]] = {
+    "hire somebody": (("Hire",), "Hire ben"),
+    "tell otto something": (("otto",), "Message otto…"),
+    "let ann push": (("Allow once",), "Answered: once"),
+    "refuse, and say why": (("More choices",), "Say why, or what instead…"),
+    "read gus’s plan": (("Read the plan",), "Keep planning"),
+    "send the second message first": (("ann", "2 queued", "Earlier"), "These go to ann one after the other"),
+    "type into ann’s terminal": (("ann", "Terminal"), "? for shortcuts"),
+    "put a lost phone out": (("More", "Devices", "Revoke"), "Really?"),
+    "go on with a session of yesterday": (("Sessions", "Resume"), "Take it over?"),
+    "sleep without a buzz": (("More", "Notifications"), "Quiet for an hour"),
+}
+
+
+@pytest.mark.parametrize("errand", ERRANDS)
+def test_what_to_tap_leads_there(phone: BrowserContext, address: str, errand: str) -> None:
+    page = phone.new_page()
+    page.goto(address)
+    taps, there = ERRANDS[errand]
+    for name in taps:
+        button, link = (page.get_by_role(role, name=re.compile(f"^{re.escape(name)}")) for role in ("button", "link"))
+        # What is sought may stand further up; the last of its kind is the nearest to the thumb.
+        button.or_(link).locator("visible=true").and_(page.locator(":not([disabled])")).last.tap()
+    expect(page.get_by_text(there).or_(page.get_by_placeholder(there)).locator("visible=true").first).to_be_visible()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 /** An ask in a list: what would be done, whole, and the answer in reach of a thumb. */
 
+import { Fragment } from "preact";
 import { useApp } from "../state/context";
 import type { OpenAsk, Worker } from "../state/types";
 import { t } from "../texts";
@@ -44,13 +45,22 @@ function Permission({ ask }: { ask: OpenAsk }) {
         {more ? <span class="dim">{`${lines.length ? "\n" : ""}${t("moreLines", { n: more })}`}</span> : null}
       </code>
       {ask.where ? (
-        <p class="small dim ask-where">
-          {t("where")}: <Shown text={ask.where} strict />
+        <p class="small ask-where">
+          <span class="dim">{t("where")}</span> <Shown text={ask.where} strict />
         </p>
       ) : null}
       {risks.length ? (
         <p class={mild ? "small dim" : "small risk"}>
-          {mild ? null : <Icon name="warn" size={12} />} <Shown text={risks.map((one) => one.text).join(" · ")} />
+          {mild ? null : <Icon name="warn" size={12} />}
+          <span>
+            {risks.map(({ text }, index) => (
+              <Fragment key={text}>
+                {/* The point stays at the end of its line. */}
+                {index ? "\u00a0· " : ""}
+                <Shown text={text} />
+              </Fragment>
+            ))}
+          </span>
         </p>
       ) : null}
     </>

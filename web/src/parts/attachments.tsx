@@ -12,7 +12,7 @@ export function Attachments({ files, worker }: { files: readonly Attachment[]; w
   return (
     <ul class="attachments">
       {files.map((file) => (
-        <li key={file.path}>
+        <li key={file.path} class={isPicture(file) ? "of-picture" : undefined}>
           <File file={file} worker={worker} />
         </li>
       ))}
@@ -20,18 +20,28 @@ export function Attachments({ files, worker }: { files: readonly Attachment[]; w
   );
 }
 
+function isPicture(file: Attachment): boolean {
+  return /^image\/(png|jpeg|gif|webp)$/.test(file.media_type ?? "");
+}
+
 function File({ file, worker }: { file: Attachment; worker: string }) {
   const app = useApp();
   const [broken, setBroken] = useState(false);
   const name = file.name || file.path.split("/").at(-1) || file.path;
   const url = app.fileUrl(worker, file);
-  const isPicture = /^image\/(png|jpeg|gif|webp)$/.test(file.media_type ?? "");
-  if (isPicture && url && !broken) {
+  // The frame has its size before the picture is there, and keeps it: nothing moves when it comes, nor when it never does.
+  if (isPicture(file) && url) {
     return (
       <figure class="picture">
-        <a href={url} target="_blank" rel="noopener noreferrer">
-          <img src={url} alt={file.caption || name} loading="lazy" onError={() => setBroken(true)} />
-        </a>
+        <div class="frame">
+          {broken ? (
+            <Named file={file} name={name} url={url} />
+          ) : (
+            <a href={url} target="_blank" rel="noopener noreferrer">
+              <img src={url} alt={file.caption || name} loading="lazy" onError={() => setBroken(true)} />
+            </a>
+          )}
+        </div>
         {file.caption ? (
           <figcaption class="small dim">
             <Shown text={file.caption} />
@@ -40,9 +50,14 @@ function File({ file, worker }: { file: Attachment; worker: string }) {
       </figure>
     );
   }
+  return <Named file={file} name={name} url={url} />;
+}
+
+/** A file by its name, to be kept where it can be had. */
+function Named({ file, name, url }: { file: Attachment; name: string; url: string }) {
   const inside = (
     <>
-      <Icon name={isPicture ? "image" : "files"} />
+      <Icon name={isPicture(file) ? "image" : "files"} />
       <span class="one grow">
         <Shown text={name} strict />
       </span>

@@ -10,7 +10,7 @@ import { PlainInput } from "./input";
 import { Problem } from "./notice";
 import { address } from "./route";
 import { running } from "./times";
-import { Shown } from "./visible";
+import { Shown, ShownWithCode } from "./visible";
 
 const SAYS: Readonly<Record<Judgement, TextKey>> = {
   approve: "verdictApprove",
@@ -197,7 +197,7 @@ function VerdictCard({ tab, worker }: { tab: Tab; worker: Worker }) {
       </p>
       {verdict.summary || verdict.text ? (
         <p class="small verdict-text">
-          <Shown text={verdict.summary || verdict.text} />
+          <ShownWithCode text={verdict.summary || verdict.text} />
         </p>
       ) : null}
       {findings.length ? null : <p class="small dim">{t("noFindings")}</p>}
@@ -253,11 +253,11 @@ function Finding({ finding, ticked, onTick }: { finding: ReviewFinding; ticked: 
           ) : null}
           {finding.sent ? <span class="tiny dim"> · {t("sentBack")}</span> : null}
           <span class="finding-title">
-            <Shown text={finding.title} />
+            <ShownWithCode text={finding.title} />
           </span>
           {finding.detail ? (
             <span class="small dim finding-detail">
-              <Shown text={finding.detail} />
+              <ShownWithCode text={finding.detail} />
             </span>
           ) : null}
         </span>

@@ -3,9 +3,11 @@
 export const MOST_ROWS = 300;
 // Enough for the first look; more are made while nobody waits for them.
 export const FIRST_ROWS = 16;
-// So few that the pause in which they are made is not felt.
-const STEP = 20;
+// So few that they are made within the frame in which they are needed.
+export const STEP = 5;
 const AROUND = 40;
+// As many rows may come in before somebody who reads further up keeps the rows as they are.
+const SPARE_ROWS = 40;
 
 /** The first and the last row that are shown, by their keys; none means the beginning of a fresh look, or the newest. */
 export interface RowWindow {
@@ -58,7 +60,7 @@ export function held(rows: readonly Keyed[], window: RowWindow): RowWindow {
 /** Whether the next rows that come in at the end would push rows out at the beginning. */
 export function isNearlyFull(rows: readonly Keyed[], window: RowWindow): boolean {
   const { from, to } = placesOf(rows, window);
-  return window.end === null && to - from > MOST_ROWS - 2 * STEP;
+  return window.end === null && to - from > MOST_ROWS - SPARE_ROWS;
 }
 
 /** The same rows, whatever comes in. */

@@ -64,11 +64,15 @@ export function Scroller<T extends Keyed>({
     else if (!atEnd && isNearlyFull(rows, window)) setWindow(pinned(rows, window));
   }, [rows, window, atEnd]);
 
-  // The first look is short; the rows above it are made when it has been painted.
+  // The first look is short; the rows above it are made when it has been painted, a few at a time.
   useEffect(() => {
-    const timer = setTimeout(() => setWindow((now) => older(latest.current.rows, now)), LATER_MILLISECONDS);
+    const timer = setTimeout(() => {
+      const now = latest.current;
+      if (now.from > 0 && scroller.current && aboveOf(scroller.current) < AHEAD_PIXELS)
+        setWindow(older(now.rows, now.window));
+    }, LATER_MILLISECONDS);
     return () => clearTimeout(timer);
-  }, []);
+  }, [window]);
 
   useLayoutEffect(() => {
     if (seek) setWindow(around(latest.current.rows, seek));
@@ -86,7 +90,7 @@ export function Scroller<T extends Keyed>({
     const box = scroller.current;
     if (!box || !content.current) return;
     const fromEnd = -box.scrollTop;
-    const fromStart = box.scrollHeight - box.clientHeight - fromEnd;
+    const fromStart = aboveOf(box);
     const now = latest.current;
     const newest = now.to >= now.rows.length;
     setAtEnd(newest && fromEnd < AT_END_PIXELS);
@@ -170,6 +174,11 @@ function useKeptPlace(scroller: Box, content: Box, anchor: { current: Anchor | n
     observer.observe(content.current);
     return () => observer.disconnect();
   }, []);
+}
+
+/** How many pixels are above what is seen; the scroller counts from its end. */
+function aboveOf(box: Element): number {
+  return box.scrollHeight - box.clientHeight + box.scrollTop;
 }
 
 function topOf(box: Element, element: Element): number {

@@ -75,6 +75,23 @@ function code(one: string): string {
   return `U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
+/** A sentence in which what stands between backticks is code. */
+export function ShownWithCode({ text }: { text: string }) {
+  return (
+    <Fragment>
+      {text.split(/`([^`\n]+)`/).map((part, place) =>
+        place % 2 ? (
+          <code key={place} class="in-line">
+            <Shown text={part} strict />
+          </code>
+        ) : (
+          <Shown key={place} text={part} />
+        ),
+      )}
+    </Fragment>
+  );
+}
+
 /** Text as it may be shown: plain text nodes and marked codes. */
 export function Shown({ text, strict = false }: { text: string; strict?: boolean }) {
   const parts = pieces(text, strict);

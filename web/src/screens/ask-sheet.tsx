@@ -77,7 +77,7 @@ function OpenAskSheet({ ask, tinted }: { ask: OpenAsk; tinted: string }) {
       <What ask={ask} />
       <Circumstances ask={ask} />
       {allowing.length > 1 || ask.about === "choice" || allowing.some((choice) => choice.scope) ? (
-        <Choices ask={ask} choices={allowing} made={made} onMake={setMade} />
+        <Choices ask={ask} choices={allowing} made={mayWrite ? made : []} onMake={mayWrite ? setMade : undefined} />
       ) : null}
       {mayWrite && (denying.length || needsWords) ? (
         <textarea
@@ -208,38 +208,53 @@ interface ChoicesProps {
   readonly ask: OpenAsk;
   readonly choices: readonly Choice[];
   readonly made: readonly string[];
-  readonly onMake: (made: readonly string[]) => void;
+  /** None where this device may only look. */
+  readonly onMake: ((made: readonly string[]) => void) | undefined;
 }
 
 function Choices({ ask, choices, made, onMake }: ChoicesProps) {
   const pick = (id: string) => {
-    if (!ask.several) onMake([id]);
-    else onMake(made.includes(id) ? made.filter((one) => one !== id) : [...made, id]);
+    if (!ask.several) onMake?.([id]);
+    else onMake?.(made.includes(id) ? made.filter((one) => one !== id) : [...made, id]);
   };
   return (
     <fieldset class="choices">
       <legend class="unseen">{questionOf(ask)}</legend>
-      {ask.several ? <p class="small dim">{t("severalPossible")}</p> : null}
-      {choices.map((choice) => (
-        <label class="choice" key={choice.id}>
-          <input
-            type={ask.several ? "checkbox" : "radio"}
-            name={`ask-${ask.id}`}
-            checked={made.includes(choice.id)}
-            onChange={() => pick(choice.id)}
-          />
-          <span class="grow">
-            <b>
-              <Shown text={labelOf(choice)} />
-            </b>
-            {scopeOf(choice, ask) ? (
-              <span class="scope small dim">
-                <Shown text={scopeOf(choice, ask)} strict />
-              </span>
-            ) : null}
-          </span>
-        </label>
-      ))}
+      {ask.several && onMake ? <p class="small dim">{t("severalPossible")}</p> : null}
+      {choices.map((choice) =>
+        onMake ? (
+          <label class="choice" key={choice.id}>
+            <input
+              type={ask.several ? "checkbox" : "radio"}
+              name={`ask-${ask.id}`}
+              checked={made.includes(choice.id)}
+              onChange={() => pick(choice.id)}
+            />
+            <ChoiceWords choice={choice} ask={ask} />
+          </label>
+        ) : (
+          <div class="choice still" key={choice.id}>
+            <ChoiceWords choice={choice} ask={ask} />
+          </div>
+        ),
+      )}
     </fieldset>
+  );
+}
+
+function ChoiceWords({ choice, ask }: { choice: Choice; ask: OpenAsk }) {
+  const scope = scopeOf(choice, ask);
+  return (
+    <span class="grow">
+      <b>
+        <Shown text={labelOf(choice)} />
+      </b>
+      {scope ? (
+        <span class="scope small dim">
+          {/* The node has told what deceives in the values of its phrases; the app's own sentence around them is honest. */}
+          <Shown text={scope} strict={!choice.scope_phrase} />
+        </span>
+      ) : null}
+    </span>
   );
 }

@@ -51,11 +51,7 @@ export function ConversationScreen({ worker }: { worker: Worker }) {
 }
 
 function ConversationTop({ worker }: { worker: Worker }) {
-  const where = [
-    shortFolder(worker.directory),
-    worker.model || brandOf(worker.backend).name,
-    t(MODE_TEXTS[worker.mode]),
-  ];
+  const how = [worker.model || brandOf(worker.backend).name, t(MODE_TEXTS[worker.mode])];
   const { side } = route.value;
   const files = side === "files";
   const { pane } = useAbilities(worker);
@@ -72,7 +68,10 @@ function ConversationTop({ worker }: { worker: Worker }) {
             <StateWords worker={worker} />
           </span>
         </h1>
-        <p class="small dim one">{where.join(" · ")}</p>
+        <p class="small dim top-where">
+          <span class="one">{shortFolder(worker.directory)}</span>
+          <span class="one"> · {how.join(" · ")}</span>
+        </p>
       </div>
       {pane ? (
         <a

@@ -87,7 +87,7 @@ function DeviceRow({ device, onRevoke }: { device: Device; onRevoke: () => void 
           {device.me ? <span class="chip accent">{t("thisDevice")}</span> : null}
           {device.readOnly ? <span class="chip">{t("readOnly")}</span> : null}
         </span>
-        <span class="small dim one session-where">
+        <span class="small dim session-where">
           {clock.value - device.lastSeen < 60
             ? t("hereNow")
             : t("seenAgo", { time: span(device.lastSeen, clock.value) })}{" "}

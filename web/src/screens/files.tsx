@@ -80,7 +80,7 @@ export function FilesScreen({ worker, turn }: { worker: Worker; turn: string }) 
             {t("dropComments")}
           </button>
           <button type="button" class="button primary" onClick={send}>
-            {t("sendComments", { n: comments.length })}
+            {comments.length === 1 ? t("sendComment") : t("sendComments", { n: comments.length })}
           </button>
         </div>
       ) : null}
@@ -132,8 +132,13 @@ function FilesTop({ worker, files, turn, onReload }: FilesTopProps) {
       <div class="grow">
         <h1 class="one">{turn ? t("changesOfTurn") : t("filesAndChanges")}</h1>
         <p class="small dim one">
-          <Shown text={worker.directory} strict /> · <span class="ok">+{added}</span>{" "}
-          <span class="bad">−{removed}</span>
+          <Shown text={worker.directory} strict />
+          {added + removed ? (
+            <>
+              {" · "}
+              <span class="ok">+{added}</span> <span class="bad">−{removed}</span>
+            </>
+          ) : null}
         </p>
       </div>
       <button type="button" class="text-button" onClick={onReload}>

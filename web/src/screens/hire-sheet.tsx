@@ -12,7 +12,7 @@ import { Sheet, SheetAction } from "../parts/sheet";
 import { Shown } from "../parts/visible";
 import { useApp } from "../state/context";
 import type { HireChoice, HireChoices, HireRequest, Mode } from "../state/types";
-import { t } from "../texts";
+import { begun, t } from "../texts";
 
 const NAMES =
   "ann ben cora dan eva finn gus hana ivy jon kim leo mia ned otto pia quin rosa sam tess uma vera wes yara zoe".split(
@@ -254,7 +254,7 @@ export function Modes({ modes, mode, onPick }: { modes: readonly Mode[]; mode: M
         <label class="choice" key={one}>
           <input type="radio" name="mode" checked={mode === one} onChange={() => onPick(one)} />
           <span class="grow">
-            <b class={one === "yolo" ? "bad" : ""}>{t(MODE_TEXTS[one])}</b>
+            <b class={one === "yolo" ? "bad" : ""}>{begun(t(MODE_TEXTS[one]))}</b>
             <span class="scope small dim">{t(MODE_MEANINGS[one])}</span>
           </span>
         </label>

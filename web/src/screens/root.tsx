@@ -222,5 +222,7 @@ function Gone({ name }: { name: string }) {
 }
 
 function Welcome() {
-  return <Notice icon="hand" text={t("pickSomebody")} />;
+  const { team } = useApp();
+  const people = route.value.screen === "team" && team.value?.length;
+  return <Notice icon="hand" text={people ? t("pickSomebody") : t("keysHint")} />;
 }

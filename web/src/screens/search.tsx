@@ -20,6 +20,7 @@ export function SearchScreen() {
   const [query, setQuery] = useState("");
   const [found, setFound] = useState<readonly Found[]>();
   const [problem, setProblem] = useState("");
+  const [tries, setTries] = useState(0);
   useEffect(() => {
     setProblem("");
     if (query.trim().length < 2) {
@@ -39,7 +40,7 @@ export function SearchScreen() {
       wanted = false;
       clearTimeout(timer);
     };
-  }, [query, actions]);
+  }, [query, actions, tries]);
   const open = (place: Found) => {
     sought.value = { worker: place.worker, seq: place.seq };
     go({ worker: place.worker });
@@ -63,7 +64,13 @@ export function SearchScreen() {
         />
       </header>
       <div class="body">
-        {problem ? <Notice icon="warn" text={problem} /> : null}
+        {problem ? (
+          <Notice icon="warn" text={problem}>
+            <button type="button" class="button" onClick={() => setTries(tries + 1)}>
+              {t("tryAgain")}
+            </button>
+          </Notice>
+        ) : null}
         {found === undefined && !problem ? <Notice icon="search" text={t("searchExplained")} /> : null}
         {found?.length === 0 ? <Notice icon="search" text={t("nothingFound", { query })} /> : null}
         <ul class="workers">

@@ -73,23 +73,20 @@ function Session({ session, onProblem }: { session: SessionFound; onProblem: (wh
     <li class={`worker ${tint(session.backend)}`}>
       <Sign backend={session.backend} />
       <span class="grow">
-        <span class="worker-first">
-          <button
-            type="button"
-            class="plain-button one grow"
-            aria-label={`${t("whatWasSaid")}: ${session.title || session.id}`}
-            onClick={() => openSheet("session", `${session.backend}/${session.id}`)}
-          >
-            <b>
-              <Shown text={session.title || session.id} />
-            </b>
-          </button>
-          <span class="small faint">{ago(session.at, clock.value)}</span>
-        </span>
-        <span class="small dim one session-where">
-          {brandOf(session.backend).name} · <Shown text={session.directory} strict />
-        </span>
-        {session.open ? <span class="small accent session-where">{t("openAtDesk")}</span> : null}
+        <button
+          type="button"
+          class="plain-button session-words"
+          onClick={() => openSheet("session", `${session.backend}/${session.id}`)}
+        >
+          <span class="unseen">{t("whatWasSaid")}: </span>
+          <b class="session-title">
+            <Shown text={session.title || session.id} />
+          </b>
+          <span class="small dim session-where">
+            {brandOf(session.backend).name} · {ago(session.at, clock.value)} · <Shown text={session.directory} strict />
+          </span>
+          {session.open ? <span class="small accent session-where">{t("openAtDesk")}</span> : null}
+        </button>
       </span>
       {session.worker ? (
         <a class="button" href={address({ worker: session.worker })}>

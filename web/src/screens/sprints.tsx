@@ -33,7 +33,7 @@ export function SprintsScreen() {
         </div>
         {free.length ? (
           <>
-            <h2 class="section">{t("sprintGive")}</h2>
+            <h2 class="section">{t("sprintGiveTo")}</h2>
             <ul class="workers">
               {free.map((worker) => (
                 <li key={worker.name}>

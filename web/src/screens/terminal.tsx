@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon";
 import { PlainInput } from "../parts/input";
 import { Loading, Notice } from "../parts/notice";
+import type { PixelName } from "../parts/pixels";
 import { address } from "../parts/route";
 import { type Emulator, openEmulator, type Screen } from "../parts/terminal/emulator";
 import type { Run } from "../parts/terminal/runs";
@@ -11,16 +12,16 @@ import { useApp } from "../state/context";
 import type { PaneInput, PaneWatch, Worker } from "../state/types";
 import { t } from "../texts";
 
-const KEYS: readonly { readonly label: string; readonly key: string }[] = [
+const KEYS: readonly { readonly label: string; readonly key: string; readonly icon?: PixelName }[] = [
   { label: "esc", key: "Escape" },
   { label: "tab", key: "Tab" },
   { label: "s-tab", key: "BTab" },
   { label: "^C", key: "C-c" },
   { label: "enter", key: "Enter" },
-  { label: "←", key: "Left" },
-  { label: "↑", key: "Up" },
-  { label: "↓", key: "Down" },
-  { label: "→", key: "Right" },
+  { label: "Left", key: "Left", icon: "back" },
+  { label: "Up", key: "Up", icon: "up" },
+  { label: "Down", key: "Down", icon: "down" },
+  { label: "Right", key: "Right", icon: "next" },
 ];
 
 export function TerminalScreen({ worker }: { worker: Worker }) {
@@ -75,7 +76,11 @@ export function TerminalScreen({ worker }: { worker: Worker }) {
           {refused}
         </p>
       ) : null}
-      {device.value?.readOnly || problem ? null : <Keyboard onType={(input) => void type(input)} />}
+      {problem ? null : device.value?.readOnly ? (
+        <p class="foot small dim">{t("readOnlyDevice")}</p>
+      ) : (
+        <Keyboard onType={(input) => void type(input)} />
+      )}
     </>
   );
 }
@@ -168,14 +173,9 @@ function Keyboard({ onType }: { onType: (input: PaneInput) => void }) {
   return (
     <>
       <div class="terminal-keys">
-        {KEYS.map(({ label, key }) => (
-          <button
-            type="button"
-            key={key}
-            aria-label={label.length > 1 ? undefined : key}
-            onClick={() => onType({ keys: [key] })}
-          >
-            {label}
+        {KEYS.map(({ label, key, icon }) => (
+          <button type="button" key={key} aria-label={icon ? label : undefined} onClick={() => onType({ keys: [key] })}>
+            {icon ? <Icon name={icon} size={24} /> : label}
           </button>
         ))}
       </div>
@@ -189,7 +189,7 @@ function Keyboard({ onType }: { onType: (input: PaneInput) => void }) {
         <div class="composer-row">
           {typeof navigator !== "undefined" && navigator.clipboard ? (
             <button type="button" class="icon-button" aria-label={t("paste")} onClick={() => void paste()}>
-              <Icon name="copy" />
+              <Icon name="paste" />
             </button>
           ) : null}
           <PlainInput

@@ -374,6 +374,29 @@ function atWork(at: number, name: string): readonly Row[] {
   ];
 }
 
+/** What was under way, and is done. */
+function rested(at: number, name: string): readonly Row[] {
+  return [
+    said(`${name}-m5`, at - 82, "Run the suite fifty times, then push."),
+    turn(`${name}-t4`, at - 81, "I ran the suite fifty times without a failure, and pushed.", {
+      tools: [
+        {
+          call: "9",
+          tool: "Bash",
+          title: "for i in $(seq 50); do pytest -q; done",
+          detail: "",
+          startedAt: at - 60,
+          ok: true,
+          output: "24 passed in 3.10s",
+        },
+      ],
+    }),
+  ];
+}
+
+/** Those of the team who are at work. */
+const BUSY = new Set(["ann", "gus", "cora", "pia"]);
+
 /** What was said with a worker; with a number, that many rows. */
 export function conversations(at: number, name: string, many: number): readonly Row[] {
   const long = Array.from({ length: many }, (_, n) =>
@@ -439,7 +462,7 @@ export function conversations(at: number, name: string, many: number): readonly 
       files: [{ path: "sunrise.png", name: "sunrise.png", media_type: "image/png" }],
     }),
     ...(name === "cora" || name === "ned" ? troubles(at, name) : []),
-    ...(name === "ivy" ? [] : atWork(at, name)),
+    ...(name === "ivy" ? [] : BUSY.has(name) ? atWork(at, name) : rested(at, name)),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** The app's state without a node, for development and tests: every screen has something to show. Never in a build. */
 
 import { computed, type Signal, signal } from "@preact/signals";
+import { t } from "../texts";
 import { busyTeam, conversations, HIRE_CHOICES } from "./fixture-data";
 import { AWAY } from "./fixture-digest";
 import { CHANGES, FILE, FOLDER, PANE, SUNRISE } from "./fixture-files";
@@ -28,7 +29,6 @@ import type {
 
 const WORD_MILLISECONDS = 40;
 const DONE: Outcome = { ok: true };
-const FAILED = "The node did not answer.";
 
 interface FixtureConversation extends Conversation {
   readonly rows: Signal<readonly Row[]>;
@@ -79,7 +79,7 @@ class FixtureApp implements App {
       link,
       lastLive: link === "live" ? now() : now() - 95,
       nextTry: link === "offline" ? now() + 12 : null,
-      why: link === "offline" ? "The node did not answer." : "",
+      why: link === "offline" ? t("nodeSilent") : "",
     });
     const team = query.get("team");
     this.isEmpty = query.get("state") === "empty";
@@ -109,7 +109,7 @@ class FixtureApp implements App {
       worker,
       rows: signal(this.isEmpty || this.hasFailed ? [] : conversations(now(), worker, this.long)),
       status: signal(this.hasFailed ? ("failed" as const) : ("ready" as const)),
-      problem: signal(this.hasFailed ? FAILED : ""),
+      problem: signal(this.hasFailed ? t("nodeSilent") : ""),
       more: signal(this.long > 0),
       loadingOlder: signal(false),
       draft: signal<Draft>({ text: "", pictures: [] }),
@@ -308,7 +308,7 @@ class FixtureApp implements App {
     loadAround: async () => undefined,
     look: (worker) => this.change(worker, (one) => ({ ...one, unread: 0 })),
     changes: async () => {
-      if (this.hasFailed) throw new Error(FAILED);
+      if (this.hasFailed) throw new Error(t("nodeSilent"));
       return { patch: this.isEmpty ? "" : CHANGES, cut: false };
     },
     folder: async (_worker, path) => ({ entries: path === "" ? FOLDER : FOLDER.slice(3), more: false }),
@@ -324,7 +324,7 @@ class FixtureApp implements App {
     },
     type: async () => DONE,
     search: async (query) => {
-      if (this.hasFailed) throw new Error(FAILED);
+      if (this.hasFailed) throw new Error(t("nodeSilent"));
       return query.length < 2 || this.isEmpty
         ? []
         : [{ worker: "ann", seq: 1, at: now() - 3600, excerpt: `… the race, and ${query} beside it …` }];
@@ -333,7 +333,7 @@ class FixtureApp implements App {
     addPasskey: async () => DONE,
     usePasskey: async () => DONE,
     sessionPast: async () => {
-      if (this.hasFailed) throw new Error(FAILED);
+      if (this.hasFailed) throw new Error(t("nodeSilent"));
       return { rows: this.isEmpty ? [] : conversations(now() - 7200, "past", 0), first: 0, more: false };
     },
     sessions: async () => [
@@ -402,7 +402,7 @@ class FixtureApp implements App {
     revoke: async () => DONE,
     pair: async (code) => {
       if (code.replace(/\W/g, "").length !== 10) {
-        return { ok: false, why: "That code is wrong, used or too old." };
+        return { ok: false, why: t("fail_wrong_code") };
       }
       this.connection.value = { ...this.connection.value, link: "live" };
       return DONE;

@@ -4,7 +4,7 @@ import type { Sentence } from "../texts";
 
 export const ASK_TEXTS = {
   allow: ["Allow", "Erlauben", "Autoriser", "Permitir", "允许"],
-  allowOnce: ["Allow once", "Einmal", "Une fois", "Una sola vez", "允许一次"],
+  allowOnce: ["Allow once", "Einmal erlauben", "Autoriser une fois", "Permitir una vez", "允许一次"],
   answerIt: ["Answer", "Antworten", "Répondre", "Responder", "回答"],
   answering: [
     "Your answer is on its way…",

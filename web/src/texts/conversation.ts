@@ -217,10 +217,10 @@ export const CONVERSATION_TEXTS = {
   receiptAnswered: ["answered", "beantwortet", "répondu", "respondido", "已回答"],
   receiptHandedOver: ["handed over", "übergeben", "remis", "entregado", "已交付"],
   receiptOnPhone: [
-    "on this phone, goes out by itself",
-    "auf diesem Telefon, geht von selbst hinaus",
-    "sur ce téléphone, partira seul",
-    "en este teléfono, saldrá solo",
+    "on this device, goes out by itself",
+    "auf diesem Gerät, geht von selbst hinaus",
+    "sur cet appareil, partira seul",
+    "en este dispositivo, saldrá solo",
     "在本机，稍后自动发送",
   ],
   receiptQueued: ["queued", "in der Schlange", "en file", "en cola", "排队中"],
@@ -236,7 +236,7 @@ export const CONVERSATION_TEXTS = {
   ],
   receiptWithdrawn: ["taken back", "zurückgenommen", "retiré", "retirado", "已撤回"],
   removePicture: ["Remove {name}", "{name} entfernen", "Retirer {name}", "Quitar {name}", "移除 {name}"],
-  reword: ["Reword", "Umformulieren", "Reformuler", "Reescribir", "改写"],
+  reword: ["Reword", "Ändern", "Modifier", "Cambiar", "改写"],
   sayHello: [
     "Say what {name} shall do.",
     "Sag, was {name} tun soll.",
@@ -254,6 +254,7 @@ export const CONVERSATION_TEXTS = {
   atTheDesk: ["At the desk", "Am Schreibtisch", "Au poste", "En el escritorio", "在桌面上"],
   send: ["Send", "Senden", "Envoyer", "Enviar", "发送"],
   sendAgain: ["Send again", "Noch einmal senden", "Renvoyer", "Enviar otra vez", "重新发送"],
+  sendComment: ["Send the comment", "Kommentar senden", "Envoyer le commentaire", "Enviar el comentario", "发送评论"],
   sendComments: [
     "Send {n} as one message",
     "{n} als eine Nachricht senden",

@@ -63,7 +63,7 @@ export const GENERAL_TEXTS = {
   seconds: ["{n} s", "{n} s", "{n} s", "{n} s", "{n} 秒"],
   sessions: ["Sessions", "Sitzungen", "Sessions", "Sesiones", "会话"],
   skip: ["Skip", "Überspringen", "Passer", "Omitir", "跳过"],
-  takeIt: ["Take it", "Übernehmen", "L’installer", "Usarla", "更新"],
+  takeIt: ["Update", "Aktualisieren", "Mettre à jour", "Actualizar", "更新"],
   team: ["Team", "Team", "Équipe", "Equipo", "团队"],
   tryAgain: ["Try again", "Noch einmal", "Réessayer", "Reintentar", "重试"],
   tryNow: ["Try now", "Jetzt versuchen", "Essayer", "Probar ya", "立即重试"],

@@ -140,7 +140,7 @@ export const MORE_TEXTS = {
     "El código sirve una vez, dos minutos. Este dispositivo recibe su propia clave, revocable cuando quieras.",
     "代码仅可用一次，两分钟内有效。此设备会得到可随时撤销的独立密钥。",
   ],
-  readOnly: ["may look", "darf schauen", "lecture seule", "solo lectura", "只读"],
+  readOnly: ["may only look", "darf nur schauen", "lecture seule", "solo lectura", "只读"],
   readingAndWriting: ["Reading and writing", "Lesen und schreiben", "Lire et écrire", "Leer y escribir", "阅读与输入"],
   nothingSaid: [
     "Nothing was said.",
@@ -213,10 +213,10 @@ export const MORE_TEXTS = {
   ],
   tourOffline: ["Nothing gets lost", "Nichts geht verloren", "Rien ne se perd", "Nada se pierde", "不会丢失"],
   tourOfflineText: [
-    "Write in a tunnel: it waits on this phone and goes out once, when you are back. Under each message you see how far it got.",
-    "Schreib im Tunnel: Es wartet auf diesem Telefon und geht einmal hinaus, wenn du wieder da bist. Unter jeder Nachricht steht, wie weit sie kam.",
-    "Écris dans un tunnel : ça attend sur ce téléphone et part une fois, au retour. Sous chaque message, tu vois où il en est.",
-    "Escribe en un túnel: espera en este teléfono y sale una vez, al volver. Bajo cada mensaje ves hasta dónde llegó.",
+    "Write in a tunnel: it waits on this device and goes out once, when you are back. Under each message you see how far it got.",
+    "Schreib im Tunnel: Es wartet auf diesem Gerät und geht einmal hinaus, wenn du wieder da bist. Unter jeder Nachricht steht, wie weit sie kam.",
+    "Écris dans un tunnel : ça attend sur cet appareil et part une fois, au retour. Sous chaque message, tu vois où il en est.",
+    "Escribe en un túnel: espera en este dispositivo y sale una vez, al volver. Bajo cada mensaje ves hasta dónde llegó.",
     "在隧道里也能写：消息留在本机，恢复后只发送一次。每条消息下方显示进度。",
   ],
   tourTeam: [

@@ -26,11 +26,11 @@ export const REVIEW_TEXTS = {
   ],
   openReviewer: ["See it work", "Beim Lesen zusehen", "Le voir lire", "Verlo leer", "查看过程"],
   review: ["Review", "Review", "Revue", "Revisión", "评审"],
-  reviewAgain: ["Review again", "Erneut prüfen", "Revoir", "Revisar otra vez", "重新评审"],
+  reviewAgain: ["Review again", "Erneut prüfen", "Refaire la revue", "Revisar otra vez", "重新评审"],
   reviewBy: ["Who judges", "Wer prüft", "Qui juge", "Quién revisa", "由谁评审"],
   reviewExplained: [
     "They read a copy of the files and change nothing. A worker lends its agent and its model. With nobody picked, the node chooses.",
-    "Sie lesen eine Kopie der Dateien und ändern nichts. Ein Mitarbeiter leiht Agent und Modell. Ist niemand gewählt, wählt der Knoten.",
+    "Sie lesen eine Kopie der Dateien und ändern nichts. Ein Mitarbeiter leiht Agent und Modell. Ist niemand gewählt, wählt der Node.",
     "Ils lisent une copie des fichiers et ne changent rien. Un membre prête son agent et son modèle. Sans choix, le nœud choisit.",
     "Leen una copia de los archivos y no cambian nada. Un miembro presta su agente y su modelo. Sin elegir, elige el nodo.",
     "他们只读取文件副本，不做任何修改。成员只提供其代理和模型。未选择时由节点决定。",

@@ -90,6 +90,13 @@ export const SPRINT_TEXTS = {
     "Dar una lista de tareas…",
     "布置任务清单…",
   ],
+  sprintGiveTo: [
+    "Give a list of tasks to",
+    "Eine Aufgabenliste geben an",
+    "Donner une liste de tâches à",
+    "Dar una lista de tareas a",
+    "布置任务清单给",
+  ],
   sprintHalting: [
     "stops after this turn",
     "hält nach diesem Schritt an",

@@ -133,6 +133,13 @@ export const TEAM_TEXTS = {
     "没有待办事项。",
   ],
   oldestFirst: ["oldest first", "Älteste zuerst", "plus anciens d’abord", "primero lo más antiguo", "最早优先"],
+  keysHint: [
+    "Press ? for the keys.",
+    "Drücke ? für die Tasten.",
+    "Appuie sur ? pour les touches.",
+    "Pulsa ? para las teclas.",
+    "按 ? 查看快捷键。",
+  ],
   pickSomebody: [
     "Pick somebody on the left, or press ? for the keys.",
     "Wähle links jemanden, oder drücke ? für die Tasten.",

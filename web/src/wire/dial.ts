@@ -1,5 +1,6 @@
 /** Opens the live wire: over a WebSocket, and where none can be had by a POST whose answer are server-sent events. */
 
+import { t } from "../texts";
 import { eventsOf } from "./events";
 import { type Fetch, failureOf, NodeFailure } from "./http";
 import type { Timers } from "./link";
@@ -130,6 +131,6 @@ async function posted(fetch: Fetch, opening: Opening, signal: AbortSignal): Prom
       signal,
     });
   } catch {
-    throw new NodeFailure("unreachable", "The node did not answer.");
+    throw new NodeFailure("unreachable", t("nodeSilent"));
   }
 }

@@ -1,5 +1,7 @@
 /** Asks the node: one request, its answer or what went wrong, in the three kinds that the app tells apart. */
 
+import { refusal, t } from "../texts";
+
 /** `unreachable`: nobody can tell whether it arrived, try again. `refused`: the node said no. `stranger`: it does not know this device. */
 export type Failure = "unreachable" | "refused" | "stranger";
 
@@ -67,7 +69,7 @@ export class NodeApi {
         signal: AbortSignal.timeout(limit),
       });
     } catch {
-      throw new NodeFailure("unreachable", "The node did not answer.");
+      throw new NodeFailure("unreachable", t("nodeSilent"));
     }
     if (!answer.ok) {
       throw await failureOf(answer);
@@ -84,18 +86,20 @@ async function read(answer: Response): Promise<unknown> {
   try {
     return await answer.json();
   } catch {
-    throw new NodeFailure("unreachable", "The node's answer was cut off.");
+    throw new NodeFailure("unreachable", t("answerCut"));
   }
 }
 
 /** What an answer that is no success means: by its status, and by the node's own words where it has some. */
 export async function failureOf(answer: Response): Promise<NodeFailure> {
   const error = await answer.json().then(
-    (body: { error?: { code?: string; text?: string; details?: { device?: string } } }) => body.error,
+    (body: { error?: { code?: string; text?: string; details?: Record<string, unknown> } }) => body.error,
     () => undefined,
   );
   const code = error?.code ?? "";
-  const text = error?.text ?? `The node answered ${answer.status}.`;
+  const text = error?.text
+    ? refusal(code, error.details ?? {}, error.text)
+    : t("nodeAnswered", { status: answer.status });
   // Not the node, but something before it, or the node in trouble: what was asked may be asked again.
   if (answer.status >= 500 || answer.status === 429 || answer.status === 408 || error === undefined) {
     return new NodeFailure("unreachable", text, code);

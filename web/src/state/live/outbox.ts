@@ -1,5 +1,6 @@
 /** Brings commands to the node, each exactly once: written down first, then sent with the same id until there is an answer. */
 
+import { t } from "../../texts";
 import { type NodeApi, NodeFailure } from "../../wire/http";
 import type { Accepted } from "../../wire/types";
 import type { Parcel } from "./database";
@@ -24,8 +25,6 @@ export interface OutboxEvents {
   unreachable(): void;
 }
 
-const PAIRED_ANEW = "This phone was paired anew before the node confirmed it: it may have arrived.";
-
 export class Outbox {
   private parcels: readonly Parcel[];
   private readonly store: OutboxStore;
@@ -49,7 +48,7 @@ export class Outbox {
   async speakAs(via: string): Promise<void> {
     this.via = via;
     for (const parcel of this.parcels.filter((one) => one.state === "waiting" && one.via !== "" && one.via !== via)) {
-      await this.change({ ...parcel, state: "doubted", why: PAIRED_ANEW });
+      await this.change({ ...parcel, state: "doubted", why: t("pairedAnew") });
     }
   }
 

@@ -1,5 +1,6 @@
 /** A worker's own terminal over the node's API: server-sent events with what it writes, posts with what is typed. */
 
+import { t } from "../../texts";
 import type { Dial } from "../../wire/dial";
 import { eventsOf } from "../../wire/events";
 import { type Fetch, failureOf, NodeFailure } from "../../wire/http";
@@ -47,7 +48,7 @@ async function asked(fetch: Fetch, worker: string, signal: AbortSignal): Promise
     const options: RequestInit = { method: "POST", headers, cache: "no-store", credentials: "same-origin", signal };
     return await fetch(addressOf(worker, "pane"), options);
   } catch {
-    throw new NodeFailure("unreachable", "The node did not answer.");
+    throw new NodeFailure("unreachable", t("nodeSilent"));
   }
 }
 
@@ -62,7 +63,7 @@ export async function typeInto(fetch: Fetch, worker: string, input: PaneInput): 
     });
     return answer.ok ? { ok: true } : { ok: false, why: (await failureOf(answer)).message };
   } catch {
-    return { ok: false, why: "The node did not answer." };
+    return { ok: false, why: t("nodeSilent") };
   }
 }
 

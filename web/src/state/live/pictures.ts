@@ -1,6 +1,7 @@
 /** Pictures and files that are to go along with a message: kept on the phone until the node has them. */
 
 import type { Signal } from "@preact/signals";
+import { t } from "../../texts";
 import { type NodeApi, NodeFailure } from "../../wire/http";
 import type { Attachment, UploadState } from "../../wire/types";
 import type { Draft, Picture } from "../types";
@@ -113,7 +114,7 @@ export class Pictures {
       const before = upload.offset;
       ({ upload } = await this.api.put<{ upload: UploadState }>(`/api/uploads/${id}?offset=${before}`, piece));
       if (!upload.attachment && upload.offset <= before) {
-        throw new NodeFailure("unreachable", "The node does not take the file.");
+        throw new NodeFailure("unreachable", t("fileNotTaken"));
       }
       this.progress(id, upload.offset / Math.max(upload.size, 1));
     }

@@ -1,0 +1,111 @@
+/** Texts of what could not be done: the app's own, and the node's by the code of the error. */
+
+import type { Sentence } from "../texts";
+
+export const FAILURE_TEXTS = {
+  answerCut: [
+    "The node’s answer was cut off.",
+    "Die Antwort des Nodes brach ab.",
+    "La réponse du nœud a été coupée.",
+    "La respuesta del nodo se cortó.",
+    "节点的回应中断了。",
+  ],
+  fail_ask_gone: [
+    "Too late: that question is settled already.",
+    "Zu spät: Diese Frage ist schon erledigt.",
+    "Trop tard : cette question est déjà réglée.",
+    "Demasiado tarde: esa pregunta ya está resuelta.",
+    "太迟了：该问题已处理。",
+  ],
+  fail_leaving: [
+    "{worker} is leaving the team.",
+    "{worker} verlässt das Team.",
+    "{worker} quitte l’équipe.",
+    "{worker} deja el equipo.",
+    "{worker} 正在离开团队。",
+  ],
+  fail_message_gone: [
+    "That message waits no more: it was handed over already.",
+    "Diese Nachricht wartet nicht mehr: Sie ist schon übergeben.",
+    "Ce message n’attend plus : il est déjà remis.",
+    "Ese mensaje ya no espera: ya se entregó.",
+    "该消息不再等待：已交付。",
+  ],
+  fail_name_taken: [
+    "There is a worker called {name} already. Choose another name, or let that one go first.",
+    "Es gibt schon jemanden namens {name}. Wähle einen anderen Namen, oder lass diesen erst gehen.",
+    "Il y a déjà quelqu’un du nom de {name}. Choisis un autre nom, ou laisse d’abord partir celui-là.",
+    "Ya hay alguien que se llama {name}. Elige otro nombre, o deja ir antes a ese.",
+    "已有名为 {name} 的成员。请换一个名字，或先让其离开。",
+  ],
+  fail_no_folder: [
+    "There is no folder {folder}. Make it, or name another.",
+    "Es gibt keinen Ordner {folder}. Lege ihn an, oder nenne einen anderen.",
+    "Il n’y a pas de dossier {folder}. Crée-le, ou nommes-en un autre.",
+    "No existe la carpeta {folder}. Créala, o indica otra.",
+    "没有文件夹 {folder}。请创建它，或指定另一个。",
+  ],
+  fail_no_repository: [
+    "{folder} belongs to no git repository that can be read.",
+    "{folder} gehört zu keinem lesbaren Git-Repository.",
+    "{folder} n’appartient à aucun dépôt git lisible.",
+    "{folder} no pertenece a ningún repositorio git legible.",
+    "{folder} 不属于任何可读取的 git 仓库。",
+  ],
+  fail_nothing_running: [
+    "{worker} has no turn running.",
+    "{worker} arbeitet gerade an nichts.",
+    "{worker} n’a rien en cours.",
+    "{worker} no tiene nada en marcha.",
+    "{worker} 当前没有进行中的任务。",
+  ],
+  fail_too_many_tries: [
+    "Too many wrong codes. Wait a minute.",
+    "Zu viele falsche Codes. Warte eine Minute.",
+    "Trop de codes erronés. Attends une minute.",
+    "Demasiados códigos erróneos. Espera un minuto.",
+    "错误代码过多。请等一分钟。",
+  ],
+  fail_unknown_worker: [
+    "Nobody on the team is called {name}.",
+    "Niemand im Team heißt {name}.",
+    "Personne dans l’équipe ne s’appelle {name}.",
+    "Nadie en el equipo se llama {name}.",
+    "团队中没有名为 {name} 的成员。",
+  ],
+  fail_wrong_code: [
+    "That code is wrong, used or older than two minutes. Ask for a new one: farhand pair.",
+    "Dieser Code ist falsch, verbraucht oder älter als zwei Minuten. Hol einen neuen: farhand pair.",
+    "Ce code est erroné, utilisé ou vieux de plus de deux minutes. Demandes-en un autre : farhand pair.",
+    "Ese código es erróneo, está usado o tiene más de dos minutos. Pide otro: farhand pair.",
+    "该代码错误、已用过或超过两分钟。请获取新代码：farhand pair。",
+  ],
+  fileNotTaken: [
+    "The node does not take the file.",
+    "Der Node nimmt die Datei nicht an.",
+    "Le nœud n’accepte pas le fichier.",
+    "El nodo no acepta el archivo.",
+    "节点不接收该文件。",
+  ],
+  nodeAnswered: [
+    "The node answered {status}.",
+    "Der Node antwortete {status}.",
+    "Le nœud a répondu {status}.",
+    "El nodo respondió {status}.",
+    "节点返回 {status}。",
+  ],
+  nodeSilent: [
+    "The node did not answer.",
+    "Der Node hat nicht geantwortet.",
+    "Le nœud n’a pas répondu.",
+    "El nodo no respondió.",
+    "节点没有回应。",
+  ],
+  pairedAnew: [
+    "This device was paired anew before the node confirmed it: it may have arrived.",
+    "Dieses Gerät wurde neu gekoppelt, ehe der Node es bestätigte: Es kann angekommen sein.",
+    "Cet appareil a été réassocié avant la confirmation du nœud : c’est peut-être arrivé.",
+    "Este dispositivo se vinculó de nuevo antes de que el nodo lo confirmara: puede que haya llegado.",
+    "此设备在节点确认前重新配对：消息可能已送达。",
+  ],
+} as const satisfies Readonly<Record<string, Sentence>>;
