@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,8 @@ def test_a_message_of_the_node_waits_while_somebody_writes_the_inbox(hooked: Hoo
     hooked.write("first")
     whole = hooked.inbox.read_bytes()
     hooked.inbox.write_bytes(whole[:20])
+    # However slow this machine is, it was written a moment ago.
+    os.utime(hooked.inbox, (time.time() + 3600,) * 2)
     node = ProjectFiles(hooked.folder)
     node.put("n1", "ours")
     node.put("n2", "not any more")

@@ -134,10 +134,11 @@ class MessageFile:
             return []
         beside = self._displaced(self._left())
         known = set(map(rules.key, beside))
-        added = [one for one in change(beside) if rules.key(one) not in known]
+        wanted = change(beside)
+        added = [one for one in wanted if rules.key(one) not in known]
         if added:
             write_private(self._beside(OVERFLOW), rules.encode(added))
-        return beside + added
+        return wanted
 
     def bring_back(self, now: float) -> None:
         """Puts what found no place into the file, as soon as there is one."""
