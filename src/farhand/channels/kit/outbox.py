@@ -5,6 +5,7 @@ the pace can spare it, and dropped when it is to be removed before it was sent."
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from typing import Protocol, TypeAlias, TypeVar
 
 import anyio
@@ -125,8 +126,9 @@ class Dispatcher:
         self._news = anyio.Event()
         self._busy: set[Lane] = set()
         self._emptied = anyio.Event()
-        # What is under way, and how long it may go on when the node stops.
+        # What is under way, and how long it may go on when the node stops; when that was.
         self._under_way: dict[anyio.CancelScope, float] = {}
+        self._stopped_at = inf
         # Set when what is under way in that lane is marked.
         self._marked: dict[Lane, anyio.Event] = {}
         # Until when nothing is sent to a chat (its rate limit), and the event that is set when one is released early.
@@ -157,8 +159,9 @@ class Dispatcher:
                             tasks.start_soon(self._empty, lane, name=f"outbox {self._channel} {lane[0]}")
                     await self._news.wait()
             finally:
+                self._stopped_at = anyio.current_time()
                 for scope, seconds in self._under_way.items():
-                    scope.deadline = anyio.current_time() + seconds
+                    scope.deadline = self._stopped_at + seconds
 
     async def drain(self) -> None:
         """Returns when nothing waits any more; progress is held back no longer."""
@@ -295,6 +298,7 @@ class Dispatcher:
     def _ended_after(self, seconds: float, scope: anyio.CancelScope) -> Iterator[None]:
         """A stop lets this go on for so long."""
         self._under_way[scope] = seconds
+        scope.deadline = self._stopped_at + seconds
         try:
             yield
         finally:
