@@ -337,6 +337,80 @@ async def test_a_stop_in_the_middle_of_a_send_lets_it_end_and_repeats_nothing(tm
     database.close()
 
 
+class SlowOutbox(SqliteOutbox):
+    """A store on a disk that is slow to write one state of a parcel down."""
+
+    def __init__(self, database: Database, state: str) -> None:
+        super().__init__(database)
+        self._state = state
+        self.begins, self.goes_on = anyio.Event(), anyio.Event()
+
+    async def begin(self, waiting: int) -> None:
+        await self._wait("begin")
+        await super().begin(waiting)
+
+    async def sent(self, waiting: int, reference: str) -> None:
+        await self._wait("sent")
+        await super().sent(waiting, reference)
+
+    async def _wait(self, state: str) -> None:
+        if state == self._state:
+            self.begins.set()
+            await self.goes_on.wait()
+
+
+async def test_what_was_answered_is_marked_although_a_stop_waits_for_no_answer_any_more(tmp_path: Path) -> None:
+    database = Database(tmp_path / "store.db")
+    outbox, surface = SlowOutbox(database, "sent"), Surface()
+    dispatcher = Dispatcher("tg", outbox, surface.send, ManualClock(), last_send_seconds=0.0)
+    await outbox.put("tg", [Parcel(key="1", chat="c", body=b"one")])
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(dispatcher.run)
+        await outbox.begins.wait()
+        tasks.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await anyio.wait_all_tasks_blocked()
+        outbox.goes_on.set()
+    assert await outbox.waiting("tg", "c") == []
+    database.close()
+
+
+async def test_what_is_not_answered_when_a_stop_waits_no_longer_is_in_doubt(tmp_path: Path) -> None:
+    database = Database(tmp_path / "store.db")
+    outbox, surface = SqliteOutbox(database), Surface()
+    surface.slow = anyio.Event()
+    dispatcher = Dispatcher("tg", outbox, surface.send, ManualClock(), last_send_seconds=0.0)
+    await outbox.put("tg", [Parcel(key="1", chat="c", body=b"one")])
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(dispatcher.run)
+        await surface.until(1)
+        tasks.cancel_scope.cancel()
+    (left,) = await outbox.waiting("tg", "c")
+    assert left.doubtful
+    database.close()
+
+
+async def test_a_send_that_begins_when_the_node_stops_already_holds_up_nobody(tmp_path: Path) -> None:
+    database = Database(tmp_path / "store.db")
+    outbox, surface = SlowOutbox(database, "begin"), Surface()
+    surface.slow = anyio.Event()
+    dispatcher = Dispatcher("tg", outbox, surface.send, ManualClock(), last_send_seconds=0.0)
+    await outbox.put("tg", [Parcel(key="1", chat="c", body=b"one")])
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(dispatcher.run)
+        await outbox.begins.wait()
+        tasks.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await anyio.wait_all_tasks_blocked()
+            outbox.goes_on.set()
+            await surface.until(1)
+            await anyio.wait_all_tasks_blocked()
+        surface.slow.set()
+    (left,) = await outbox.waiting("tg", "c")
+    assert left.doubtful
+    database.close()
+
+
 async def test_a_store_that_refuses_for_a_while_neither_loses_nor_repeats(tmp_path: Path) -> None:
     refuses = (
         "CREATE TEMP TRIGGER refuses BEFORE UPDATE ON main.outbox WHEN new.state = '{}'"

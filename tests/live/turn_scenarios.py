@@ -118,13 +118,19 @@ async def the_usage_windows_are_told(
     return house.worker().spent.total.windows
 
 
-async def a_sprint_warns_of_a_context_that_is_nearly_full(house: House, model: EffortModel, window: int) -> None:
+def counts(model: EffortModel, task: str, tokens: int) -> None:
+    """The model says that so many tokens were asked of it."""
+    model.script.conversation(task, ScriptedReply((ScriptedText(task),), input_tokens=tokens))
+
+
+async def a_sprint_warns_of_a_context_that_is_nearly_full(
+    house: House, window: int, counts: Callable[[str, int], None]
+) -> None:
     """The model counts 82 % of its window in a sprint's second turn, and a little more in the third: told once."""
     tokens = window * 82 // 100
-    model.script.conversation("zz-light", say("not much yet"))
-    for task in ("zz-heavy", "zz-heavier"):
-        model.script.conversation(task, ScriptedReply((ScriptedText(task),), input_tokens=tokens))
-        tokens += 1000
+    counts("zz-light", 100)
+    counts("zz-heavy", tokens)
+    counts("zz-heavier", tokens + 1000)
     tasks = ("zz-light", "zz-heavy", "zz-heavier")
     await house.send(Sprint(id="s1", worker="ann", tasks=tasks, commits=False))
     ended = await house.fact(SprintEnded)

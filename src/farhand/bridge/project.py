@@ -44,6 +44,8 @@ class ProjectFiles:
             held = MessageFile(self._folder, INBOX, READ)
             held.bring_back(time.time())
             inbox = held.messages()
+            if len(state.kept(inbox)) < len(inbox):
+                inbox = self._clean(state, held)
             outbox = MessageFile(self._folder, OUTBOX, SENT)
             if collect(self._folder, state) or state.queued:
                 flush(self._folder, state, time.time())
@@ -88,34 +90,44 @@ class ProjectFiles:
         now = time.time()
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
         made: Message = {"id": identity, "timestamp": stamp, "from": "user", "text": text, READ: False}
-
-        def add(messages: list[Message]) -> list[Message]:
-            # It is asked again with what others wrote meanwhile.
-            is_there = any(one.get("id") == identity for one in messages)
-            return rules.pruned(messages if is_there else [*messages, made], READ, now)
-
         with FolderLock(self._folder):
-            held = MessageFile(self._folder, INBOX, READ)
-            unread = rules.waiting(held.messages(), READ)
+            state, held = BridgeState(self._folder), MessageFile(self._folder, INBOX, READ)
+            if identity in state.withdrawn:
+                state.withdrawn.remove(identity)
+                state.write()
+
+            def add(messages: list[Message]) -> list[Message]:
+                # It is asked again with what others wrote meanwhile.
+                kept = state.kept(messages)
+                is_there = any(one.get("id") == identity for one in kept)
+                return rules.pruned(kept if is_there else [*kept, made], READ, now)
+
+            unread = rules.waiting(state.kept(held.messages()), READ)
             # What is there already takes no further place.
             if len(unread) >= MOST_MESSAGES and all(one.get("id") != identity for one in unread):
                 raise DriverError(FULL)
             held.change(add)
-            self._tell(BridgeState(self._folder), held)
+            self._tell(state, held)
 
     def take_back(self, identity: str) -> bool:
-        """Removes what nobody has read."""
-        gone: list[Message] = []
-
-        def without(messages: list[Message]) -> list[Message]:
-            gone[:] = [one for one in messages if one.get("id") == identity and not rules.is_done(one, READ)]
-            return rules.pruned([one for one in messages if one not in gone], READ, time.time())
-
+        """Removes what nobody has read; the agent is not given it from now on, whoever puts it there again."""
         with FolderLock(self._folder):
-            held = MessageFile(self._folder, INBOX, READ)
-            held.change(without)
-            self._tell(BridgeState(self._folder), held)
-        return bool(gone)
+            state, held = BridgeState(self._folder), MessageFile(self._folder, INBOX, READ)
+            if identity in map(rules.id_of, state.seen):
+                return False
+            unread = {one.get("id") for one in rules.waiting(held.messages(), READ)}
+            # A node that was killed after it had taken it back does it again.
+            if identity not in {*unread, *state.withdrawn} and not held.is_unsettled:
+                return False
+            state.withdrawn = [*(one for one in state.withdrawn if one != identity), identity]
+            state.write()
+            kept = self._clean(state, held)
+            self._tell(state, held)
+        return all(one.get("id") != identity or not rules.is_done(one, READ) for one in kept)
+
+    def _clean(self, state: BridgeState, held: MessageFile) -> list[Message]:
+        """The inbox without what was taken back."""
+        return held.change(lambda messages: rules.pruned(state.kept(messages), READ, time.time()))
 
     def mark_sent(self, keys: tuple[str, ...]) -> None:
         """Passed on; what was sent goes after an hour."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 
 import anyio
 import pytest
@@ -15,6 +16,7 @@ from tests.live.turn_scenarios import (
     a_relaunched_worker_goes_on,
     a_sprint_warns_of_a_context_that_is_nearly_full,
     a_stopped_turn_makes_room,
+    counts,
 )
 
 from farhand.drivers.claude.tmux.screen import read_box
@@ -127,7 +129,7 @@ async def test_each_turn_is_told_with_what_it_cost_and_how_much_its_model_can_ho
             assert isinstance(used.fact, Used)
             costs.append(used.fact.usage.cost_dollars)
             assert used.fact.usage.context_window == WINDOW
-        await a_sprint_warns_of_a_context_that_is_nearly_full(house, cli_env.model, WINDOW)
+        await a_sprint_warns_of_a_context_that_is_nearly_full(house, WINDOW, partial(counts, cli_env.model))
     # The same tokens cost the same: the second turn has its own part of the sum.
     assert costs[0] == costs[1]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
-from tests.live.turn_scenarios import a_sprint_warns_of_a_context_that_is_nearly_full
+from tests.live.turn_scenarios import a_sprint_warns_of_a_context_that_is_nearly_full, counts
 
 from farhand.model.facts import TurnEnded
 from farhand.testing.models.script import say
@@ -21,4 +23,4 @@ async def test_the_context_window_is_the_models_and_a_sprint_warns_when_it_is_ne
         assert usage is not None
         assert (usage.context_tokens, usage.context_window) == (110, 100_000)
         assert house.worker().spent.total.context_window == 100_000
-        await a_sprint_warns_of_a_context_that_is_nearly_full(house, cli_env.model, 100_000)
+        await a_sprint_warns_of_a_context_that_is_nearly_full(house, 100_000, partial(counts, cli_env.model))

@@ -89,8 +89,9 @@ class MessageFile:
     def __init__(self, folder: str, name: str, done: str) -> None:
         self.path = os.path.join(folder, name)
         self._done = done
-        # What was found malformed and put elsewhere.
+        # What was found malformed and put elsewhere; whether it makes no sense and somebody may still be writing it.
         self.set_aside = ""
+        self.is_unsettled = False
 
     def messages(self) -> list[Message]:
         """What it holds now."""
@@ -106,7 +107,7 @@ class MessageFile:
         """Applies the change to what the file holds, until it holds that and what others wrote meanwhile."""
         found, data = self._read()
         if data == UNSETTLED:
-            return found
+            return self._change_beside(change)
         before = held = there = found
         found = rules.merged(found, self._displaced(self._left()), self._done)
         missed: set[str] = set()
@@ -126,6 +127,19 @@ class MessageFile:
             held, data = wanted, rules.encode(wanted)
         return wanted
 
+    def _change_beside(self, change: Change) -> list[Message]:
+        """While nobody can tell what the file holds: what is added waits beside it; but what the agent said, which is
+        kept until it is in the outbox."""
+        if self._done == rules.SENT:
+            return []
+        beside = self._displaced(self._left())
+        known = set(map(rules.key, beside))
+        wanted = change(beside)
+        added = [one for one in wanted if rules.key(one) not in known]
+        if added:
+            write_private(self._beside(OVERFLOW), rules.encode(added))
+        return wanted
+
     def bring_back(self, now: float) -> None:
         """Puts what found no place into the file, as soon as there is one."""
         if any(path.endswith(OVERFLOW) for path in self._left()):
@@ -136,6 +150,7 @@ class MessageFile:
     def _read(self) -> tuple[list[Message], bytes | None]:
         """The messages and what the file holds to the byte: None when there is none, UNSETTLED when it makes no sense
         and is left alone."""
+        self.is_unsettled = False
         try:
             data, written = read_regular(self.path)
         except FileNotFoundError:
@@ -148,6 +163,7 @@ class MessageFile:
     def _unreadable(self, data: bytes, age: float, problem: str) -> bytes | None:
         if age < SETTLED_SECONDS:
             sys.stderr.write(f"{self.path} makes no sense yet ({problem}).\n")
+            self.is_unsettled = True
             return UNSETTLED
         if not data.strip():
             return data
@@ -323,6 +339,8 @@ class BridgeState:
         self._path = os.path.join(folder, STATE)
         stored = self._stored()
         self.seen = [str(one) for one in _items(stored, "seen")]
+        # The ids of what was taken back: a writer that had read it before may put it there again.
+        self.withdrawn = [str(one) for one in _items(stored, "withdrawn")]
         # Not yet in the outbox; in it, and not yet seen there as sent.
         self.queued = [one for one in _items(stored, "queued") if isinstance(one, dict)]
         self.pending = [one for one in _items(stored, "pending") if isinstance(one, dict)]
@@ -344,6 +362,16 @@ class BridgeState:
             return {}
         return content if isinstance(content, dict) else {}
 
+    def unread(self, messages: list[Message]) -> list[Message]:
+        """Those that the agent was not given yet, and is to get."""
+        return rules.waiting(self.kept(messages), rules.READ, self.seen)
+
+    def kept(self, messages: list[Message]) -> list[Message]:
+        """All but what was taken back before anybody had read it."""
+        if not self.withdrawn:
+            return messages
+        return [one for one in messages if rules.is_done(one, rules.READ) or one.get("id") not in self.withdrawn]
+
     def note(self, *, busy: bool, event: str = "") -> bool:
         """Notes for a node that a turn begins or is over, and where; whether that is news."""
         before = (self.busy, self.tmux, self.pane, self.agent, self.event)
@@ -355,6 +383,7 @@ class BridgeState:
         """Keeps it, whole or not at all."""
         content = {
             "seen": self.seen[-MOST_KEYS:],
+            "withdrawn": self.withdrawn[-MOST_KEYS:],
             "queued": self.queued,
             "pending": self.pending,
             "sprint": self.sprint,

@@ -68,7 +68,7 @@ def before(output: BridgeOutput, event: str, folder: str) -> None:
     with FolderLock(folder, HOOK_TRIES):
         state, inbox = BridgeState(folder), MessageFile(folder, INBOX, READ)
         collect(folder, state)
-        found = rules.waiting(inbox.messages(), READ, state.seen)
+        found = state.unread(inbox.messages())
         if state.note(busy=True, event=event) and not found:
             state.write()
         if found:
@@ -111,7 +111,7 @@ def confirm(folder: str, state: BridgeState, inbox: MessageFile, found: list[Mes
     tell_set_aside(folder, state, inbox, now)
     if found:
         state.write()
-    inbox.change(lambda messages: rules.pruned(rules.marked(messages, state.seen, READ), READ, now))
+    inbox.change(lambda messages: rules.pruned(rules.marked(state.kept(messages), state.seen, READ), READ, now))
     if state.queued or state.pending:
         flush(folder, state, now)
 
@@ -137,7 +137,7 @@ def _after(output: BridgeOutput, said: str, folder: str, decision: str, *, tells
         if state.note(busy=False):
             state.write()
         return
-    found = rules.waiting(inbox.messages(), READ, state.seen) if sprint else []
+    found = state.unread(inbox.messages()) if sprint else []
     if said:
         queue(folder, state, said, now)
     prompt = ""

@@ -3,7 +3,9 @@
 What is urgent has a lane of its own, so that it waits for no answer and no upload. Progress gives way: it is sent when
 the pace can spare it, and dropped when it is to be removed before it was sent."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from math import inf
 from typing import Protocol, TypeAlias, TypeVar
 
 import anyio
@@ -29,8 +31,9 @@ T = TypeVar("T")
 FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 60.0
 STORE_PAUSE_SECONDS = 2.0
-# How long a send that is under way may go on when the node stops.
+# How long a send that is under way may go on when the node stops; and how long it may take to mark what was answered.
 LAST_SEND_SECONDS = 2.0
+LAST_MARK_SECONDS = 10.0
 
 
 def always(_: Parcel) -> bool:
@@ -106,6 +109,7 @@ class Dispatcher:
         weighs: Callable[[Parcel], bool] = always,
         given_up: GivenUp | None = None,
         progress: ProgressRules | None = None,
+        last_send_seconds: float = LAST_SEND_SECONDS,
     ) -> None:
         self._channel = channel
         self._outbox = outbox
@@ -115,13 +119,16 @@ class Dispatcher:
         self._weighs = weighs
         self._given_up = given_up
         self._progress: ProgressRules = progress or NoProgress()
+        self._last_send_seconds = last_send_seconds
         # Set and replaced whenever something was put.
         self._put = anyio.Event()
         self._draining = False
         self._news = anyio.Event()
         self._busy: set[Lane] = set()
         self._emptied = anyio.Event()
-        self._under_way: set[anyio.CancelScope] = set()
+        # What is under way, and how long it may go on when the node stops; when that was.
+        self._under_way: dict[anyio.CancelScope, float] = {}
+        self._stopped_at = inf
         # Set when what is under way in that lane is marked.
         self._marked: dict[Lane, anyio.Event] = {}
         # Until when nothing is sent to a chat (its rate limit), and the event that is set when one is released early.
@@ -152,8 +159,9 @@ class Dispatcher:
                             tasks.start_soon(self._empty, lane, name=f"outbox {self._channel} {lane[0]}")
                     await self._news.wait()
             finally:
-                for scope in self._under_way:
-                    scope.deadline = anyio.current_time() + LAST_SEND_SECONDS
+                self._stopped_at = anyio.current_time()
+                for scope, seconds in self._under_way.items():
+                    scope.deadline = self._stopped_at + seconds
 
     async def drain(self) -> None:
         """Returns when nothing waits any more; progress is held back no longer."""
@@ -275,17 +283,32 @@ class Dispatcher:
 
     async def _bring_whole(self, waiting: Waiting) -> float | None:
         """Sends one parcel and marks it; a stop in between would send it again after the next start."""
-        with anyio.CancelScope(shield=True) as scope:
-            lane, marked = (waiting.parcel.chat, waiting.parcel.urgent), anyio.Event()
-            self._under_way.add(scope)
-            self._marked[lane] = marked
-            try:
+        lane, marked = (waiting.parcel.chat, waiting.parcel.urgent), anyio.Event()
+        self._marked[lane] = marked
+        try:
+            seconds = self._last_send_seconds + LAST_MARK_SECONDS
+            with anyio.CancelScope(shield=True) as scope, self._ended_after(seconds, scope):
                 return await self._bring(waiting)
-            finally:
-                self._under_way.discard(scope)
-                del self._marked[lane]
-                marked.set()
+        finally:
+            del self._marked[lane]
+            marked.set()
         return 0.0
+
+    @contextmanager
+    def _ended_after(self, seconds: float, scope: anyio.CancelScope) -> Iterator[None]:
+        """A stop lets this go on for so long."""
+        self._under_way[scope] = seconds
+        scope.deadline = self._stopped_at + seconds
+        try:
+            yield
+        finally:
+            del self._under_way[scope]
+
+    async def _answer(self, waiting: Waiting) -> str | None:
+        """What the surface calls it; None when a stop has waited long enough for that."""
+        with anyio.CancelScope(shield=True) as scope, self._ended_after(self._last_send_seconds, scope):
+            return await self._send(waiting)
+        return None
 
     async def _bring(self, waiting: Waiting) -> float | None:
         """Sends one parcel. None: go on; a number: wait so many seconds (0: the usual pause) before the next try."""
@@ -295,7 +318,7 @@ class Dispatcher:
         await self._surely(lambda: self._outbox.begin(waiting.id))
         road.reached("outbox.before_send")
         try:
-            reference = await self._send(waiting)
+            reference = await self._answer(waiting)
         except SendLater as error:
             await self._surely(lambda: self._outbox.again(waiting.id))
             if error.after_seconds:
@@ -312,6 +335,8 @@ class Dispatcher:
             log.exception("send failed", channel=self._channel, key=waiting.parcel.key)
             await self._give_up(waiting, f"it tripped an error of the node's own ({type(error).__name__})")
             return None
+        if reference is None:
+            return 0.0
         road.reached("outbox.sent")
         await self._surely(lambda: self._outbox.sent(waiting.id, reference))
         road.reached("outbox.marked")

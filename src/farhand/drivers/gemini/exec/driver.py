@@ -10,6 +10,7 @@ from functools import partial
 import anyio.to_thread
 
 from farhand.drivers.gemini import launch
+from farhand.drivers.gemini.context import GeminiContext
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.limits import limit
 from farhand.drivers.gemini.sessions import GeminiSessions, remove_empty_twins
@@ -25,9 +26,9 @@ from farhand.model.words import Mode, replace
 BUSY = "This agent takes a message when its turn is over."
 
 
-def translate_turn(line: bytes) -> tuple[Heard, ...]:
+def translate_turn(context: GeminiContext, line: bytes) -> tuple[Heard, ...]:
     """The facts of one line; before a turn that failed because of a usage limit comes the limit."""
-    return with_limit(translate(line), lambda error: limit(error, time.time()))
+    return with_limit(context.counted(translate(line)), lambda error: limit(error, time.time()))
 
 
 def errand_line(errand: Errand) -> KeyedLine | None:
@@ -57,7 +58,8 @@ class ExecGeminiDriver(GeminiSessions):
         program = await anyio.to_thread.run_sync(self._plan, worker)
         may_start = partial(self._gate.pass_through, worker)
         async with open_wire(self._holders, self._process_name(worker), program, cursor, may_start) as process:
-            yield LineLink(process, errand_line, translate_turn, BUSY, may_start)
+            translated = partial(translate_turn, GeminiContext(worker.session, self.places.kept))
+            yield LineLink(process, errand_line, translated, BUSY, may_start)
 
     def _plan(self, worker: Worker) -> Program:
         program = launch.found(self._own)

@@ -6,14 +6,16 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 
 import anyio.to_thread
 
 from farhand.drivers.gemini import launch
+from farhand.drivers.gemini.context import GeminiContext
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.limits import limit
 from farhand.drivers.gemini.sessions import MINUTE, GeminiSessions, age, remove_empty_twins
-from farhand.drivers.wires.acp.driver import AcpDriver
+from farhand.drivers.wires.acp.driver import AcpDriver, Amend
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.lines.translate import with_limit
@@ -47,7 +49,7 @@ class HeadlessGeminiDriver(GeminiSessions):
             environment={**self._own, **launch.variables(self.places)},
             ask_seconds=context.ask_seconds,
             gate=context.folder_gate(MANIFEST),
-            amend=self._amended,
+            amends=self._amends,
         )
 
     @property
@@ -69,11 +71,14 @@ class HeadlessGeminiDriver(GeminiSessions):
         if worker.session:
             age(worker.session, self.places.kept, datetime.now(UTC).strftime(MINUTE))
 
-    def _amended(self, heard: tuple[Heard, ...]) -> tuple[Heard, ...]:
+    def _amends(self, worker: Worker) -> Amend:
+        return partial(self._amended, GeminiContext(worker.session, self.places.kept))
+
+    def _amended(self, context: GeminiContext, heard: tuple[Heard, ...]) -> tuple[Heard, ...]:
         if any(isinstance(one.fact, SessionKnown) for one in heard):
             # It is loaded: whoever starts the CLI at the desk from now on finds one file of it.
             remove_empty_twins(self.places.kept)
-        return with_limit(heard, lambda error: limit(error, time.time()))
+        return with_limit(context.counted(heard), lambda error: limit(error, time.time()))
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left; its session stays where the CLI keeps its sessions."""

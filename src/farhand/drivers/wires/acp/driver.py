@@ -68,7 +68,7 @@ class AcpDriver:
         python: str,
         environment: Mapping[str, str],
         ask_seconds: float | None = None,
-        amend: Amend | None = None,
+        amends: Callable[[Worker], Amend] | None = None,
         gate: FolderGate | None = None,
     ) -> None:
         self._gate = gate
@@ -77,7 +77,7 @@ class AcpDriver:
         self._python = python
         self._environment = {**environment, **agent.environment}
         self._ask_seconds = ask_seconds
-        self._amend = amend
+        self._amends = amends
 
     @property
     def backend(self) -> str:
@@ -104,15 +104,15 @@ class AcpDriver:
         async with open_wire(self._holders, worker.hiring_id, program, cursor, may_start) as process:
             problem = await start_problem(process)
             if not problem:
-                yield LineLink(process, partial(errand_line, self._agent), self._translate, BUSY)
+                translated = partial(self._translate, self._amends(worker) if self._amends else _as_it_is)
+                yield LineLink(process, partial(errand_line, self._agent), translated, BUSY)
                 return
         # The next start is a start, and no look at what is left of this one.
         await forget(self._holders, worker.hiring_id)
         raise AgentNotStarted(f"{self._agent.title or self._agent.backend} did not start ({problem}).")
 
-    def _translate(self, line: bytes) -> tuple[Heard, ...]:
-        heard = with_deadline(translate(line), self._ask_seconds)
-        return self._amend(heard) if self._amend else heard
+    def _translate(self, amend: Amend, line: bytes) -> tuple[Heard, ...]:
+        return amend(with_deadline(translate(line), self._ask_seconds))
 
     def _argv(self, worker: Worker) -> tuple[str, ...]:
         # -P keeps what lies in the worker's folder from standing in for our own modules.
@@ -129,3 +129,7 @@ class AcpDriver:
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left; its session stays where the agent keeps its sessions."""
         await forget(self._holders, worker.hiring_id)
+
+
+def _as_it_is(heard: tuple[Heard, ...]) -> tuple[Heard, ...]:
+    return heard
