@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 
 @contextmanager
@@ -20,3 +21,10 @@ def without(*modules: str) -> Iterator[None]:
     finally:
         for name in absent:
             del sys.modules[name]
+
+
+def remember_missing(module: str) -> None:
+    """A module that is not installed is not looked for again: a library that tries to import it at every call would
+    search all of `sys.path` each time."""
+    if module not in sys.modules and find_spec(module) is None:
+        sys.modules[module] = None  # type: ignore[assignment]

@@ -19,7 +19,7 @@ from farhand.channels.whatsapp.templates import sent_template
 from farhand.channels.whatsapp.words import WhatsAppKey, WhatsAppReact, WhatsAppReopen, WhatsAppSend, WhatsAppShow
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import ChannelError, TooLarge
-from farhand.model.lean_imports import without
+from farhand.model.lean_imports import remember_missing, without
 
 # httpx would load its command line.
 with without("httpx._main"):
@@ -34,6 +34,8 @@ with without("httpx._main"):
     from pywa.types.callback import Button, Section, SectionList, SectionRow
     from pywa_async.client import WhatsApp
 
+# The HTTP client tries to import it several times for each request.
+remember_missing("sniffio")
 CONNECT_SECONDS = 10.0
 # What WhatsApp takes at most, by what it is sent as.
 LARGEST_PICTURE = 5 * 1024 * 1024
