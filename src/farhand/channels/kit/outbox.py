@@ -3,7 +3,7 @@
 What is urgent has a lane of its own, so that it waits for no answer and no upload. Progress gives way: it is sent when
 the pace can spare it, and dropped when it is to be removed before it was sent."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
 import anyio
@@ -120,6 +120,8 @@ class Dispatcher:
         self._draining = False
         self._news = anyio.Event()
         self._busy: set[Lane] = set()
+        # Lanes that something was just put into.
+        self._named: set[Lane] = set()
         self._emptied = anyio.Event()
         self._under_way: set[anyio.CancelScope] = set()
         # Set when what is under way in that lane is marked.
@@ -128,8 +130,9 @@ class Dispatcher:
         self._patience: dict[str, float] = {}
         self._released = anyio.Event()
 
-    def wake(self) -> None:
-        """Something was put."""
+    def wake(self, put_now: Sequence[Parcel] = ()) -> None:
+        """Something was put; the lanes of these parcels are begun without a look into the store."""
+        self._named |= {(parcel.chat, parcel.urgent) for parcel in put_now}
         self._news.set()
         put, self._put = self._put, anyio.Event()
         put.set()
@@ -146,14 +149,19 @@ class Dispatcher:
             try:
                 while True:
                     self._news = anyio.Event()
-                    for lane in await self._surely(lambda: self._outbox.lanes(self._channel)):
-                        if lane not in self._busy:
-                            self._busy.add(lane)
-                            tasks.start_soon(self._empty, lane, name=f"outbox {self._channel} {lane[0]}")
+                    named, self._named = self._named, set()
+                    self._begin(tasks, sorted(named, key=lambda lane: not lane[1]))
+                    self._begin(tasks, await self._surely(lambda: self._outbox.lanes(self._channel)))
                     await self._news.wait()
             finally:
                 for scope in self._under_way:
                     scope.deadline = anyio.current_time() + LAST_SEND_SECONDS
+
+    def _begin(self, tasks: anyio.abc.TaskGroup, lanes: Iterable[Lane]) -> None:
+        for lane in lanes:
+            if lane not in self._busy:
+                self._busy.add(lane)
+                tasks.start_soon(self._empty, lane, name=f"outbox {self._channel} {lane[0]}")
 
     async def drain(self) -> None:
         """Returns when nothing waits any more; progress is held back no longer."""
