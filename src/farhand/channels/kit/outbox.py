@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 
 from farhand.channels.kit.pace import Pace
 from farhand.model import road
@@ -195,6 +196,8 @@ class Dispatcher:
                 if (waiting := await self._look(lane, held=held)) is None:
                     continue
                 released = self._released
+                # A stop comes before the next send: the send itself is shielded from it.
+                await anyio.lowlevel.checkpoint_if_cancelled()
                 wait = await self._bring_whole(waiting)
                 if wait is None:
                     pause = FIRST_PAUSE_SECONDS
