@@ -135,6 +135,8 @@ class Phone:
         after = self.house.hub.present.seq
         await self.post(text)
         await self.house.event(TurnEnded, after=after)
+        # Telegram notes the time itself: whoever asks it meanwhile takes the node's loop away from the answer.
+        await anyio.sleep(REST_SECONDS)
         return await sent_at(self.bot, answer)
 
 

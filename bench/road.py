@@ -218,6 +218,10 @@ async def crowd(folder: Path) -> tuple[float, float]:
         for number in range(2, TALKERS + 1):
             await hub.send(Hire(id=f"hire-{number}", worker=f"worker-{number}", backend="scripted"), ME)
             await until(events, CameOnline)
+        # Agents talk in turns; what is said outside of one is an entry of the history by itself.
+        for name in ("ann", *(f"worker-{number}" for number in range(2, TALKERS + 1))):
+            await hub.send(Say(id=f"talk-{name}", text=TEXT, worker=name), ME)
+            await until(events, HandedOver)
         ours, bare = [], []
         async with (
             watchers(folder / "test" / "hub.sock", b'{"do":"watch"}\n') as watching,

@@ -130,6 +130,16 @@ async def test_a_command_without_a_name_is_for_the_worker_that_is_shown(house: H
         assert (await house.event(SprintEnded)).worker == "ann"
 
 
+async def test_how_a_sprint_and_the_reviews_of_a_worker_stand_is_told(house: House) -> None:
+    await house.hire("ann")
+    async with team_screen(house) as person:
+        await person.until(lambda: person.desk.title == "ann")
+        await person.type("/sprint status")
+        await person.see("ann is at no sprint.")
+        await person.type("/review ann status")
+        await person.see("Nobody has judged ann's work yet.")
+
+
 async def test_a_question_of_a_worker_is_answered(house: House) -> None:
     await house.hire("ann")
     house.agent.plays(

@@ -134,3 +134,10 @@ async def stop_ends_a_sprint_with_its_turn(desk: Desk, script: ForeignScript, be
     await desk.types("begin with zz-held")
     await wait(began, bool, "the first task")
     script.writes("Stop")
+
+
+async def nothing_goes_on_after_stop(desk: Desk, script: ForeignScript, later: str) -> None:
+    """AC-5, from where the model is released: it answers "did one"; what is typed then it answers "as before"."""
+    await script.hears("did one", "⛔ Sprint stopped at 1/3.")
+    await desk.types(later)
+    await script.hears("did one", "⛔ Sprint stopped at 1/3.", "as before")

@@ -5,6 +5,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
@@ -94,3 +96,14 @@ def opens(path: Path) -> bool:
         except OSError:
             return False
         return True
+
+
+@contextmanager
+def home_without_nodes(folder: Path, **variables: str) -> Iterator[Home]:
+    """A home in which no node has run yet; whatever runs there at the end is stopped."""
+    made = Home(folder, **variables)
+    try:
+        yield made
+    finally:
+        made.farhand("stop", "--all", "--force")
+        made.end_agents()

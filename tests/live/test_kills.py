@@ -1,9 +1,6 @@
 """Nothing lost, nothing twice: the node is killed at every place of the road and by time, with work in flight."""
 
 import random
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,6 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.live.killed_node import KilledNode
 
 from farhand.client.door import SocketHub
 from farhand.model import road
@@ -21,7 +19,6 @@ from farhand.model.present import Present
 from farhand.model.present_fold import fold
 from farhand.model.wire import decode_event
 from farhand.model.words import Receipt, Sender
-from farhand.sandbox.holders import LocalHolders
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 from farhand.testing import ledger
@@ -34,27 +31,15 @@ ME = Sender(via="test")
 SAFETY_SECONDS = 1500.0
 
 
-class World:
+class World(KilledNode):
     """A node in another process, and everything around it that outlives its kills."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        super().__init__(folder)
         self.door = folder / "test" / "hub.sock"
-        self.process: anyio.abc.Process | None = None
-        self.kills = 0
 
     async def start(self, kill_at: str = "") -> None:
-        command = [sys.executable, "-m", "farhand.testing.node", str(self.folder)]
-        if kill_at:
-            command += ["--kill-at", kill_at]
-        with (self.folder / "log").open("ab") as log:
-            self.process = await anyio.open_process(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    async def died(self) -> None:
-        assert self.process is not None
-        code = await self.process.wait()
-        assert code == -signal.SIGKILL, f"the node ended by itself with {code}"
-        self.kills += 1
+        await self.launch(kill_at=kill_at)
 
     @asynccontextmanager
     async def hub(self) -> AsyncIterator[SocketHub]:
@@ -87,15 +72,6 @@ class World:
                 if isinstance(event.fact, fact):
                     return found
         raise AssertionError("the journal came to an end")
-
-    async def end(self) -> None:
-        """Leaves nothing behind."""
-        if self.process and self.process.returncode is None:
-            self.process.kill()
-            await self.process.wait()
-        holders = LocalHolders(self.folder / "test" / "holders")
-        for name in await holders.names():
-            await holders.forget(name)
 
 
 def plan(seed: int) -> list[str]:
@@ -133,9 +109,7 @@ async def test_nothing_is_lost_and_nothing_comes_twice(world: World, seed: int) 
     with anyio.fail_after(SAFETY_SECONDS):
         await world.start()
         await world.send(*(Hire(id=f"hire-{worker}", worker=worker, backend="scripted") for worker in WORKERS))
-        assert world.process is not None
-        world.process.terminate()
-        assert await world.process.wait() == 0
+        await world.stop()
         said = 0
         for kill_at, count in zip(kills, slices, strict=True):
             await world.start(kill_at)
@@ -145,7 +119,7 @@ async def test_nothing_is_lost_and_nothing_comes_twice(world: World, seed: int) 
                 if not kill_at:
                     async with world.hub():
                         await anyio.sleep(chance.random() * 0.2)
-                    world.process.kill()
+                    world.kill()
                 await world.died()
                 await world.start()
             await finish(world)
@@ -163,9 +137,7 @@ async def finish(world: World) -> None:
             async for _ in hub.watch(after=max(0, present.seq - 1)):
                 break
             await anyio.sleep(0.01)
-    assert world.process is not None
-    world.process.terminate()
-    assert await world.process.wait() == 0
+    await world.stop()
 
 
 async def check(world: World, each: int) -> None:
@@ -177,9 +149,7 @@ async def check(world: World, each: int) -> None:
     keys = {f"answer:{worker}:{message}" for worker in WORKERS for message in expected[worker]}
     while {line.key for line in ledger.read(world.folder / "sent")} != keys:  # noqa: ASYNC110 - a file tells nobody
         await anyio.sleep(0.01)
-    assert world.process is not None
-    world.process.terminate()
-    await world.process.wait()
+    await world.stop()
     sent = ledger.read(world.folder / "sent")
     assert all(line.text == f"answer to {line.key.split(':', 2)[2]}" for line in sent)
     for chat in WORKERS:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.live.nodes import SAFETY_SECONDS, Home
+from tests.live.nodes import SAFETY_SECONDS, Home, home_without_nodes
 
 from farhand.model.compat import LOG_FILE
 
@@ -19,10 +19,8 @@ from farhand.model.compat import LOG_FILE
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
     """A home without any node."""
-    made = Home(tmp_path)
-    yield made
-    made.farhand("stop", "--all", "--force")
-    made.end_agents()
+    with home_without_nodes(tmp_path) as made:
+        yield made
 
 
 class Followed:

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio.to_thread
 import pytest
 from tests.conftest import PROGRAMS
-from tests.live.nodes import SAFETY_SECONDS, Home
+from tests.live.nodes import SAFETY_SECONDS, Home, home_without_nodes
 from tests.spec.promises import promise
 
 from farhand.cli.node_choice import running_nodes
@@ -22,10 +22,8 @@ from farhand.testing.telegram import FakeBot
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
     """A home without any node."""
-    made = Home(tmp_path, TELEGRAM_API_URL="http://127.0.0.1:9")
-    yield made
-    made.farhand("stop", "--all", "--force")
-    made.end_agents()
+    with home_without_nodes(tmp_path, TELEGRAM_API_URL="http://127.0.0.1:9") as made:
+        yield made
 
 
 def files(home: Home) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.live.nodes import SAFETY_SECONDS, Home
+from tests.live.nodes import SAFETY_SECONDS, Home, home_without_nodes
 from tests.spec.promises import promise
 
 from farhand.cli.tmux_sessions import end_session, sessions_of
@@ -20,10 +20,8 @@ from farhand.model.compat import LOG_FILE
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
     """A home without any node."""
-    made = Home(tmp_path)
-    yield made
-    made.farhand("stop", "--all", "--force")
-    made.end_agents()
+    with home_without_nodes(tmp_path) as made:
+        yield made
 
 
 def holders(home: Home) -> set[int]:

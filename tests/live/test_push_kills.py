@@ -8,14 +8,10 @@ question, has other words and is no repeat."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,6 +20,7 @@ import anyio
 import anyio.abc
 import msgspec
 import pytest
+from tests.live.killed_node import KilledNode
 
 from farhand.client.door import SocketHub
 from farhand.model.commands import Command, Hire, Say
@@ -32,7 +29,6 @@ from farhand.model.facts import CameOnline
 from farhand.model.words import Sender
 from farhand.testing.house import settings_in
 from farhand.testing.http import local_client
-from farhand.testing.leftovers import end_agents
 from farhand.testing.ports import lasting_port
 from farhand.testing.push_service import Browser, FakePushService, push_service
 
@@ -46,36 +42,18 @@ SAFETY_SECONDS = 600.0
 PAUSE_SECONDS = 0.05
 
 
-class PushedNode:
+class PushedNode(KilledNode):
     """A node in another process, to be killed, with one device that it can reach."""
 
     def __init__(self, folder: Path, service: FakePushService) -> None:
-        self.folder = folder
+        super().__init__(folder)
         self.service = service
         self.browser: Browser = service.browser()
         self.port = lasting_port()
-        self.kills = 0
-        self.process: anyio.abc.Process
 
     async def start(self, kill_at: str = "") -> None:
         """Starts it, to be killed at that place."""
-        command = [sys.executable, "-m", "farhand.testing.node", str(self.folder), "--port", str(self.port)]
-        command += ["--push", self.service.address, *(["--kill-at", kill_at] if kill_at else [])]
-        self.process = await anyio.open_process(command, stdin=subprocess.DEVNULL, stdout=None, stderr=None)
-
-    async def died(self) -> None:
-        """Returns when it was killed."""
-        code = await self.process.wait()
-        assert code == -signal.SIGKILL, f"the node ended by itself with {code}"
-        self.kills += 1
-
-    async def end(self) -> None:
-        """Leaves nothing behind."""
-        with anyio.CancelScope(shield=True):
-            with suppress(ProcessLookupError):
-                os.kill(self.process.pid, signal.SIGKILL)
-            await self.process.wait()
-            await end_agents(self.folder)
+        await self.launch("--port", str(self.port), "--push", self.service.address, kill_at=kill_at)
 
     @asynccontextmanager
     async def door(self) -> AsyncIterator[SocketHub]:
@@ -161,7 +139,7 @@ async def killed_in_every_place(node: PushedNode) -> None:
         await node.send(Hire(id=f"h{number}", worker=worker, backend="scripted"))
         async with node.door() as hub:
             await until_online(hub, worker)
-        os.kill(node.process.pid, signal.SIGKILL)
+        node.kill()
         await node.died()
         await node.start(f"{place}:1")
         async with anyio.create_task_group() as tasks:

@@ -74,8 +74,7 @@ async def test_a_check_dies_with_its_node_and_is_run_again_once(short_folder: Pa
                 Sprint(id="s1", worker="ann", tasks=("task a",), verifier=verifier, commits=False),
             )
             assert await check.tells() == BEGUN
-            assert world.process is not None
-            world.process.kill()
+            world.kill()
             await world.died()
             assert await check.tells() == ENDED, "nobody is left of it, with no second node to end it"
             await world.start()

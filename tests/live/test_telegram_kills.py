@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
-import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import anyio
 import anyio.abc
 import pytest
+from tests.live.killed_node import KilledNode
 
 from farhand.model import road
-from farhand.testing.leftovers import end_agents
 from farhand.testing.ports import lasting_port
 from farhand.testing.telegram import FakeBot, ShownMessage, drawn
 
@@ -28,50 +23,27 @@ MANAGER = 4242
 SAFETY_SECONDS = 1500.0
 
 
-class World:
+class World(KilledNode):
     """A node in another process, to be killed, and the Telegram that outlives it."""
 
     def __init__(self, folder: Path, bot: FakeBot, *, public: bool) -> None:
-        self.folder = folder
+        super().__init__(folder)
         self.bot = bot
         self.public = public
         self.port = lasting_port()
         self.manager = bot.person(MANAGER, "Mo")
-        self.kills = 0
         self.said: dict[str, list[int]] = {worker: [] for worker in WORKERS}
-        self.process: anyio.abc.Process
 
     def name(self, message: int) -> str:
         """The id under which the agent knows a message."""
         return f"telegram:m:{self.bot.token.partition(':')[0]}:{MANAGER}:{message}"
 
-    async def end(self) -> None:
-        """Leaves nothing behind."""
-        with anyio.CancelScope(shield=True):
-            if self.process.returncode is None:
-                self.kill()
-            await self.process.wait()
-            await end_agents(self.folder)
-
     async def start(self, kill_at: str = "") -> None:
-        command = [sys.executable, "-m", "farhand.testing.node", str(self.folder), "--port", str(self.port)]
-        command += ["--telegram", f"{self.bot.address},{self.bot.token}"]
-        command += ["--public"] if self.public else []
-        command += ["--kill-at", kill_at] if kill_at else []
+        arguments = ["--port", str(self.port), "--telegram", f"{self.bot.address},{self.bot.token}"]
         before = len(await self.bot.calls("getMe"))
-        self.process = await anyio.open_process(command, stdin=subprocess.DEVNULL, stdout=None, stderr=None)
+        await self.launch(*arguments, *(["--public"] if self.public else []), kill_at=kill_at)
         if not kill_at:
             await self.bot.until_calls(lambda calls: len(calls) > before, "getMe", seconds=60)
-
-    def kill(self) -> None:
-        # Not by the process object: it may reap a child that has just died, and its exit code with it.
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.process.pid, signal.SIGKILL)
-
-    async def died(self) -> None:
-        code = await self.process.wait()
-        assert code == -signal.SIGKILL, f"the node ended by itself with {code}"
-        self.kills += 1
 
     async def died_or_done(self) -> None:
         """Waits for the node to die; one that never comes to its place so often is killed when all is done."""
@@ -84,10 +56,6 @@ class World:
             tasks.start_soon(kill_when_done)
             await self.died()
             tasks.cancel_scope.cancel()
-
-    async def stop(self) -> None:
-        self.process.terminate()
-        assert await self.process.wait() == 0
 
     async def speak(self, count: int) -> None:
         """A burst to every worker; nobody waits for an answer."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import anyio
 import anyio.abc
 import pytest
+from tests.live.killed_node import KilledNode
 
-from farhand.testing.leftovers import end_agents
 from farhand.testing.ports import lasting_port
 from farhand.testing.whatsapp import FakeWhatsApp, PhoneMessage
 
@@ -33,46 +28,22 @@ PLACES = (
 SAFETY_SECONDS = 900.0
 
 
-class KilledNode:
+class WhatsAppNode(KilledNode):
     """A node in another process, to be killed, and the WhatsApp that outlives it."""
 
     def __init__(self, folder: Path, whatsapp: FakeWhatsApp) -> None:
-        self.folder = folder
+        super().__init__(folder)
         self.whatsapp = whatsapp
         self.manager = whatsapp.person()
         self.port = lasting_port()
-        self.kills = 0
         self.said: dict[str, list[PhoneMessage]] = {worker: [] for worker in WORKERS}
-        self.process: anyio.abc.Process
 
     async def start(self, kill_at: str = "") -> None:
         world = self.whatsapp.world
         number = ",".join(
             (self.whatsapp.address, world.phone_id, world.token, world.app_secret, self.manager.owner.number)
         )
-        command = [sys.executable, "-m", "farhand.testing.node", str(self.folder), "--port", str(self.port)]
-        command += ["--whatsapp", number, *(["--kill-at", kill_at] if kill_at else [])]
-        self.process = await anyio.open_process(command, stdin=subprocess.DEVNULL, stdout=None, stderr=None)
-
-    def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.process.pid, signal.SIGKILL)
-
-    async def died(self) -> None:
-        code = await self.process.wait()
-        assert code == -signal.SIGKILL, f"the node ended by itself with {code}"
-        self.kills += 1
-
-    async def stop(self) -> None:
-        self.process.terminate()
-        assert await self.process.wait() == 0
-
-    async def end(self) -> None:
-        with anyio.CancelScope(shield=True):
-            if self.process.returncode is None:
-                self.kill()
-            await self.process.wait()
-            await end_agents(self.folder)
+        await self.launch("--port", str(self.port), "--whatsapp", number, kill_at=kill_at)
 
     def name(self, message: PhoneMessage) -> str:
         """The id under which the agent knows a message."""
@@ -94,7 +65,7 @@ def answer_of(message: PhoneMessage) -> str:
 
 
 async def test_nothing_is_lost_and_nothing_is_obeyed_twice(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
-    node = KilledNode(tmp_path, whatsapp)
+    node = WhatsAppNode(tmp_path, whatsapp)
     try:
         with anyio.fail_after(SAFETY_SECONDS):
             await killed_again_and_again(node)
@@ -112,7 +83,7 @@ async def test_nothing_is_lost_and_nothing_is_obeyed_twice(tmp_path: Path, whats
     assert sum(count - 1 for count in counts.values()) <= node.kills
 
 
-async def killed_again_and_again(node: KilledNode) -> None:
+async def killed_again_and_again(node: WhatsAppNode) -> None:
     await node.start()
     for worker in WORKERS:
         node.manager.says(f"/hire {worker} --backend scripted")

@@ -2,9 +2,6 @@
 
 import os
 import random
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -13,6 +10,7 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import pytest
+from tests.live.killed_node import KilledNode
 
 from farhand.client.door import SocketHub
 from farhand.model import road, team_view
@@ -22,7 +20,6 @@ from farhand.model.present import Present
 from farhand.model.team_view import TeamView
 from farhand.model.wire import decode_event, encode
 from farhand.model.words import Receipt
-from farhand.sandbox.holders import LocalHolders
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 from farhand.testing.cuttable_proxy import CuttableProxy
@@ -42,30 +39,15 @@ A_LIFE = 5
 SAFETY_SECONDS = 1500.0
 
 
-class WireNode:
+class WireNode(KilledNode):
     """A node in another process, at the same port in each of its lives."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        super().__init__(folder)
         self.port = lasting_port()
-        self.process: anyio.abc.Process | None = None
-        self.kills = 0
 
     async def start(self, kill_at: str = "") -> None:
-        command = [sys.executable, "-m", "farhand.testing.node", str(self.folder), "--port", str(self.port)]
-        command += ["--kill-at", kill_at] if kill_at else []
-        with (self.folder / "log").open("ab") as log:
-            self.process = await anyio.open_process(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    async def died(self) -> None:
-        assert self.process is not None
-        code = await self.process.wait()
-        assert code == -signal.SIGKILL, f"the node ended by itself with {code}"
-        self.kills += 1
-
-    def kill(self) -> None:
-        assert self.process is not None
-        self.process.kill()
+        await self.launch("--port", str(self.port), kill_at=kill_at)
 
     async def door(self, stack: AsyncExitStack) -> SocketHub:
         """Its door, as soon as it opens."""
@@ -99,12 +81,7 @@ class WireNode:
 async def node(tmp_path: Path) -> AsyncIterator[WireNode]:
     made = WireNode(tmp_path)
     yield made
-    if made.process and made.process.returncode is None:
-        made.process.kill()
-        await made.process.wait()
-    holders = LocalHolders(tmp_path / "test" / "holders")
-    for name in await holders.names():
-        await holders.forget(name)
+    await made.end()
 
 
 def said(device: int, first: int, count: int) -> list[Say]:
@@ -166,9 +143,7 @@ async def test_five_devices_have_the_same_view_as_the_node_after_kills_and_cuts(
             # One to the first life of the node, and one to its last.
             assert phone.connections >= 2
         connected.cancel_scope.cancel()
-        assert node.process is not None
-        node.process.terminate()
-        assert await node.process.wait() == 0
+        await node.stop()
     await check_store(node, own, messages)
 
 

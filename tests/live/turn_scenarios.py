@@ -8,9 +8,22 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from farhand.model.commands import Retry, Sprint, Tune
-from farhand.model.facts import CameOnline, Event, Limited, Noted, Said, SprintEnded, Tuned, TurnEnded, WentOffline
+from farhand.model.facts import (
+    AnswerDelivered,
+    AskRaised,
+    CameOnline,
+    Event,
+    Limited,
+    Noted,
+    Said,
+    SprintEnded,
+    Tuned,
+    TurnEnded,
+    WentOffline,
+)
 from farhand.model.sprint import HowSprintEnded
 from farhand.model.words import HowEnded, UsageWindow
+from farhand.testing.cli_env import CliEnv
 from farhand.testing.house import House
 from farhand.testing.models.script import ModelScript, ScriptedReply, ScriptedText, say
 
@@ -23,6 +36,19 @@ async def a_stopped_turn_makes_room(house: House, message: str) -> None:
     assert ended.fact.how is HowEnded.INTERRUPTED
     await house.say(message)
     assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+
+
+async def an_ask_outlives_the_node(cli_env: CliEnv, hire: Callable[[House], Awaitable[None]]) -> None:
+    """The agent asks at "zz-one"; the node is stopped and started anew, and the answer is given to the one after."""
+    async with cli_env.open() as house:
+        await hire(house)
+        await house.say("zz-one")
+        ask = await house.fact(AskRaised)
+    async with cli_env.open() as house:
+        await house.answer(ask.ask, "allow")
+        assert (await house.fact(AnswerDelivered)).problem == ""
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
 async def a_killed_agent_comes_back(house: House, kill: Callable[[], Awaitable[None]], noted: str = "") -> None:

@@ -10,9 +10,8 @@ import anyio
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.bot import history_text
-from farhand.channels.kit.review_texts import review_text
 from farhand.channels.kit.said_elsewhere import NODES_OWN, desk_line
-from farhand.channels.kit.sprint_texts import sprint_text
+from farhand.channels.kit.shared_answers import shared_answer
 from farhand.cli.conversation_lines import (
     ask_lines,
     done_line,
@@ -178,13 +177,9 @@ class TerminalConversation:
         return next((str(one.get("can", "")) for one in said["workers"] if one["name"] == said["focus"]), "")
 
     def _answer(self, question: InfoRequest, present: Present) -> str:
-        if (alike := texts.everywhere(question, present, self._surface)) is not None:
+        if (alike := shared_answer(question, present, self._surface)) is not None:
             return alike
         match question.about:
-            case "sprint":
-                return sprint_text(present.workers.get(question.of or present.focus), time.time())
-            case "review":
-                return review_text(present.workers.get(question.of or present.focus))
             case "progress":
                 return progress_lines(present, time.time())
             case _:

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 import anyio
 
-from farhand.channels.kit import texts
 from farhand.channels.kit.bot import history_text
+from farhand.channels.kit.shared_answers import shared_answer
 from farhand.channels.kit.sprint_texts import sprint_line, sprint_summary
 from farhand.channels.kit.topic_wishes import with_worker
 from farhand.cli.conversation_lines import done_line, help_text, progress_lines, session_lines, team_lines
@@ -304,7 +304,7 @@ def _sprint_notice(event: Event) -> str:
 
 
 def _told(question: InfoRequest, present: Present) -> str:
-    if (alike := texts.everywhere(question, present, SURFACE)) is not None:
+    if (alike := shared_answer(question, present, SURFACE)) is not None:
         return alike
     match question.about:
         case "help":

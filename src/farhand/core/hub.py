@@ -85,7 +85,7 @@ class LocalHub:
         return self._projected
 
     def listen(self, listener: Callable[[Sequence[Event]], None]) -> None:
-        """Calls the listener with what was just written, before any watcher wakes. It must not wait."""
+        """Calls the listener with what was just written, before any watcher has read it. It must not wait."""
         self._listeners.append(listener)
 
     @contextmanager
@@ -201,7 +201,7 @@ class LocalHub:
         self, drafts: Sequence[Draft], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None
     ) -> tuple[Event, ...]:
         """Numbers the facts, projects them for the next decisions, writes them in one transaction; then folds them into
-        the present and publishes them: to listeners, to the workers' tasks, then to watchers."""
+        the present and publishes them: to the workers' tasks, to watchers, then to listeners."""
         epoch = self._epoch
         events = self._journal.stamp(drafts, self._clock.now())
         changed = self._project(events)
@@ -216,12 +216,13 @@ class LocalHub:
         self._release(changed)
         for event in events:
             self.present = fold(self.present, event)
-        for listener in self._listeners:
-            listener(events)
+        # In this order their tasks run: what a listener starts keeps nobody waiting for the message itself.
         for worker in dict.fromkeys(event.worker for event in events):
             if wake := self._wakes.get(worker):
                 wake()
         self._tail.add(events, bodies)
+        for listener in self._listeners:
+            listener(events)
         return events
 
     def _project(self, events: Sequence[Event]) -> list[str]:

@@ -1,6 +1,7 @@
 """What someone wants, in the imperative: the closed union that the hub takes, and what it answers."""
 
 import hashlib
+from functools import cache
 from typing import TypeAlias, cast
 
 import msgspec
@@ -256,7 +257,7 @@ def fingerprint(command: Command) -> str:
     """What a command asks for, whatever it is called and whoever it goes to: by it a repeat is told from another
     command with the same id. Files that came with it may have other names when they are fetched again."""
     plain: Command = replace(command, id="")
-    if _may_name_nobody(command):
+    if _may_name_nobody(type(command)):
         # Without a name it is the focused worker's, and who that is may have changed.
         plain = replace(plain, worker="")
     if isinstance(plain, Say):
@@ -266,11 +267,12 @@ def fingerprint(command: Command) -> str:
 
 def names_nobody(command: Command) -> bool:
     """Whether the command is for whichever worker is focused."""
-    return _may_name_nobody(command) and msgspec.structs.asdict(cast("msgspec.Struct", command))["worker"] == ""
+    return _may_name_nobody(type(command)) and msgspec.structs.asdict(cast("msgspec.Struct", command))["worker"] == ""
 
 
-def _may_name_nobody(command: Command) -> bool:
-    fields = msgspec.structs.fields(cast("msgspec.Struct", command))
+@cache
+def _may_name_nobody(kind: type[Command]) -> bool:
+    fields = msgspec.structs.fields(cast("type[msgspec.Struct]", kind))
     return any(one.name == "worker" and one.default == "" for one in fields)
 
 

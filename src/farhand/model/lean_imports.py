@@ -23,6 +23,8 @@ def without(*modules: str) -> Iterator[None]:
             del sys.modules[name]
 
 
-def remember_absent(*modules: str) -> None:
-    """Those of them that are not installed are not looked for again: Python would search the whole path every time."""
-    sys.modules.update({name: None for name in modules if find_spec(name) is None})  # type: ignore[misc]
+def remember_missing(module: str) -> None:
+    """A module that is not installed is not looked for again: a library that tries to import it at every call would
+    search all of `sys.path` each time."""
+    if module not in sys.modules and find_spec(module) is None:
+        sys.modules[module] = None  # type: ignore[assignment]

@@ -36,7 +36,9 @@ class WorkerSessions:
         self._known: dict[str, HubSession] = {}
 
     def hear(self, events: Sequence[Event]) -> None:
-        """What was just written."""
+        """What was just written; costs nothing while no conversation is open."""
+        if not self._open:
+            return
         present = self._hub.present
         for event in events:
             if (session := self._known.get(event.worker)) is not None:

@@ -49,8 +49,8 @@ class HolderConnection(ByteStream):
                 return data
 
     async def send(self, item: bytes) -> None:
-        """Sends all of it."""
-        await anyio.lowlevel.checkpoint()
+        """Sends all of it; at once, where the socket takes it: a message must not wait for a pass of the loop."""
+        await anyio.lowlevel.checkpoint_if_cancelled()
         left = memoryview(item)
         while left:
             try:

@@ -8,6 +8,7 @@ import socket
 import struct
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -126,6 +127,24 @@ class ConnectionLimits:
             self.within.release(address)
 
 
+class UnreadTimer:
+    """The time-out of a client that does not read what it is sent."""
+
+    def __init__(self) -> None:
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self, loop: asyncio.AbstractEventLoop, seconds: float, cut_off: Callable[[], object]) -> None:
+        """Cuts it off unless it reads by then."""
+        self.stop()
+        self._timer = loop.call_later(seconds, cut_off)
+
+    def stop(self) -> None:
+        """It reads, or is gone."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
 class GuardedProtocol(H11Protocol):
     """Uvicorn's protocol for one connection, with a deadline for each request and a place among the limits."""
 
@@ -139,7 +158,7 @@ class GuardedProtocol(H11Protocol):
         self._address: str | None = address
         self._received = received
         self._timer: asyncio.TimerHandle | None = None
-        self._unread: asyncio.TimerHandle | None = None
+        self._unread = UnreadTimer()
         # What we wait for, and until when.
         self._waits_for: object = None
         self._due = 0.0
@@ -180,7 +199,7 @@ class GuardedProtocol(H11Protocol):
     def hand_over(self) -> tuple[ConnectionLimits, str]:
         """Its place is another protocol's from now on: the limits, and the address that it is counted for."""
         self._stop_timer()
-        self._stop_unread()
+        self._unread.stop()
         self._limits.wait_no_more(self)
         address, self._address = self._address or "", None
         return self._limits, address
@@ -211,7 +230,7 @@ class GuardedProtocol(H11Protocol):
     def leave(self) -> None:
         """Stops what runs for it, and gives its place back."""
         self._stop_timer()
-        self._stop_unread()
+        self._unread.stop()
         self._limits.wait_no_more(self)
         if self._address is not None:
             self._limits.release(self._address)
@@ -220,17 +239,12 @@ class GuardedProtocol(H11Protocol):
     def pause_writing(self) -> None:
         """The client does not read: it has so long to begin."""
         super().pause_writing()
-        self._unread = self.loop.call_later(self._limits.deadlines.unread_seconds, self._cut_off)
+        self._unread.start(self.loop, self._limits.deadlines.unread_seconds, self._cut_off)
 
     def resume_writing(self) -> None:
         """It reads again."""
-        self._stop_unread()
+        self._unread.stop()
         super().resume_writing()
-
-    def _stop_unread(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
 
     def _set_deadline(self) -> None:
         """A deadline for the headers, then one for the body; none while we answer."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from farhand.server.connections import GuardedProtocol
+from farhand.server.connections import GuardedProtocol, UnreadTimer
 
 
 class GuardedSocket(WebSocketsSansIOProtocol):
@@ -16,25 +15,20 @@ class GuardedSocket(WebSocketsSansIOProtocol):
     def __init__(self, before: GuardedProtocol, **options: Any) -> None:
         super().__init__(**options)
         self._limits, self._address = before.hand_over()
-        self._unread: asyncio.TimerHandle | None = None
+        self._unread = UnreadTimer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Gives its place back."""
-        self._stop_unread()
+        self._unread.stop()
         self._limits.release(self._address)
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
         """The client does not read: it has so long to begin."""
         super().pause_writing()
-        self._unread = self.loop.call_later(self._limits.deadlines.unread_seconds, self.transport.abort)
+        self._unread.start(self.loop, self._limits.deadlines.unread_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
         """It reads again."""
-        self._stop_unread()
+        self._unread.stop()
         super().resume_writing()
-
-    def _stop_unread(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None

@@ -63,7 +63,8 @@ class SqliteOutbox:
             )
             return [_waiting(row) for row in rows]
 
-        return await self._database.read(read)
+        # The first alone is one row by its index, and on its way nobody waits for a thread.
+        return self._database.read_now(read) if limit == 1 else await self._database.read(read)
 
     async def begin(self, waiting: int) -> None:
         """Marks that a send begins; a kill after this leaves it doubtful."""
@@ -100,7 +101,7 @@ class SqliteOutbox:
             ).fetchone()
             return str(row[0]) if row else ""
 
-        return await self._database.read(read)
+        return self._database.read_now(read)
 
     async def slot(self, channel: str, chat: str, reference: str) -> str:
         """The slot of the message that the surface calls so."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from struct import pack
 
@@ -11,6 +13,7 @@ import anyio
 from farhand.drivers.wires.tmux import Pane
 from farhand.testing.cli_env import CliEnv
 from farhand.testing.models.anthropic import FakeAnthropic
+from farhand.testing.models.script import ScriptedReply, use
 
 
 class ClaudeEnv(CliEnv):
@@ -42,6 +45,17 @@ async def until(cli_env: CliEnv, pane: Pane, words: str, *, shown: bool = True) 
         while (words in (screen := await cli_env.tmux.capture(pane))) is not shown:  # noqa: ASYNC110
             await anyio.sleep(0.05)
     return screen
+
+
+def writes_plan(plan: str) -> Callable[[list[str]], ScriptedReply]:
+    """A scripted model's step: writes the plan into the file that Claude Code named for it."""
+
+    def write(texts: list[str]) -> ScriptedReply:
+        path = re.search(r"/\S+/plans/[\w-]+\.md", "\n".join(texts))
+        assert path is not None, "Claude Code named no file for a plan"
+        return use("Write", file_path=path.group(), content=plan)
+
+    return write
 
 
 def red_pixel() -> bytes:

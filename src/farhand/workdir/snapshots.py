@@ -86,6 +86,8 @@ class Snapshots:
         # What an agent in a sandbox sees of this machine; None for one in no sandbox.
         self._seen = seen
         self._locks: dict[str, anyio.Lock] = {}
+        # Of each hiring, the turn that began in no repository: its end would have nothing to be compared with.
+        self._without: dict[str, TurnId] = {}
         # The newest tree of each hiring, since the node's start.
         self._last: dict[str, str] = {}
         self._places = anyio.Semaphore(AT_ONCE)
@@ -95,11 +97,16 @@ class Snapshots:
         """Listens to what was just written; never waits. What comes too fast is left out: a turn then has no diff."""
         for event in events:
             worker = self._worker(event.worker)
-            if isinstance(event.fact, facts.TurnStarted | facts.TurnEnded) and worker is not None and event.turn:
+            if worker is not None and event.turn and self._is_due(worker, event.turn, event.fact):
                 try:
                     self._waiting.put_nowait((worker, event))
                 except asyncio.QueueFull:
                     log.warning("no snapshot", worker=event.worker, turn=event.turn)
+
+    def _is_due(self, worker: Worker, turn: TurnId, fact: facts.Fact) -> bool:
+        if isinstance(fact, facts.TurnEnded):
+            return self._without.pop(worker.hiring_id, None) != turn
+        return isinstance(fact, facts.TurnStarted)
 
     async def run(self) -> None:
         """Takes snapshots until it is cancelled."""
@@ -124,7 +131,7 @@ class Snapshots:
             taken = TurnSnapshot(turn=event.turn or "", tree=tree, ended=isinstance(event.fact, facts.TurnEnded))
             append(self.ours(worker) / LOG, msgspec.json.encode(taken) + b"\n")
         except NoRepository:
-            return
+            self._without[worker.hiring_id] = event.turn or ""
         except (GitFailed, OSError) as error:
             log.warning("no snapshot", worker=worker.name, turn=event.turn, why=str(error))
         except Exception:

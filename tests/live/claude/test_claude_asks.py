@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -25,9 +24,9 @@ from farhand.model.facts import (
     TurnEnded,
 )
 from farhand.model.words import AskKind, HowEnded, HowSettled, Mode
-from farhand.testing.claude_env import ClaudeEnv, until
+from farhand.testing.claude_env import ClaudeEnv, until, writes_plan
 from farhand.testing.house import House
-from farhand.testing.models.script import ScriptedReply, say, use
+from farhand.testing.models.script import say, use
 
 pytestmark = pytest.mark.anyio
 
@@ -323,13 +322,7 @@ async def test_a_questionnaire_is_asked_question_by_question(ann: SharedWorker) 
 
 async def test_a_plan_is_shown_whole_and_gone_ahead_with(cli_env: ClaudeEnv) -> None:
     plan = "# Plan\n\n1. Do one thing\n2. Do another"
-
-    def write(texts: list[str]) -> ScriptedReply:
-        path = re.search(r"/\S+/plans/[\w-]+\.md", "\n".join(texts))
-        assert path is not None
-        return use("Write", file_path=path.group(), content=plan)
-
-    cli_env.model.script.conversation("zz-plan", write, use("ExitPlanMode"), say("on it"))
+    cli_env.model.script.conversation("zz-plan", writes_plan(plan), use("ExitPlanMode"), say("on it"))
     async with cli_env.open() as house:
         await hired(house, cli_env, Mode.PLAN)
         await house.say("zz-plan")

@@ -15,6 +15,7 @@ from tests.live.turn_scenarios import (
     a_killed_agent_comes_back,
     a_limit_parks_the_message_and_a_try_brings_it_once,
     a_stopped_turn_makes_room,
+    an_ask_outlives_the_node,
 )
 
 from farhand.model.commands import Tune
@@ -137,15 +138,8 @@ async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(cli_env: C
 
 async def test_an_ask_outlives_the_node(cli_env: ClaudeEnv) -> None:
     cli_env.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("done"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        ask = await house.fact(AskRaised)
-    async with cli_env.open() as house:
-        await house.answer(ask.ask, "allow")
-        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert (cli_env.project / "one.txt").exists()
-        assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
+    await an_ask_outlives_the_node(cli_env, lambda house: hired(house, cli_env))
+    assert (cli_env.project / "one.txt").exists()
 
 
 async def test_a_questionnaire_keeps_its_answers_when_the_node_dies_between_two(cli_env: ClaudeEnv) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 
 import anyio
 import pytest
 from tests.live.claude.test_claude_from_the_phone import phone
 
-from farhand.testing.claude_env import ClaudeEnv
+from farhand.testing.claude_env import ClaudeEnv, writes_plan
 from farhand.testing.cli_env import CliEnv
 from farhand.testing.models.script import ScriptedReply, ScriptedText, say, use
 from farhand.testing.phone import MANAGER, SECONDS, Phone
@@ -100,13 +99,7 @@ async def ticked(phone: Phone, ask: ShownMessage, label: str) -> ShownMessage:
 
 async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(cli_env: ClaudeEnv, phone: Phone) -> None:
     plan = "# Plan\n\n1. Do one thing\n2. Do another"
-
-    def write(texts: list[str]) -> ScriptedReply:
-        path = re.search(r"/\S+/plans/[\w-]+\.md", "\n".join(texts))
-        assert path is not None
-        return use("Write", file_path=path.group(), content=plan)
-
-    cli_env.model.script.conversation("zz-plan", write, use("ExitPlanMode"), say("on it"))
+    cli_env.model.script.conversation("zz-plan", writes_plan(plan), use("ExitPlanMode"), say("on it"))
     await phone.manager.says("/hire pat --mode plan")
     await phone.manager.reads("Pat is added", seconds=SECONDS)
     await phone.manager.says("@pat zz-plan")

@@ -8,7 +8,11 @@ import signal
 import anyio
 import anyio.to_thread
 import pytest
-from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
+from tests.live.turn_scenarios import (
+    a_limit_parks_the_message_and_a_try_brings_it_once,
+    a_stopped_turn_makes_room,
+    an_ask_outlives_the_node,
+)
 
 from farhand.app import open_drivers
 from farhand.model.commands import Say, Tune
@@ -149,14 +153,8 @@ def _parent(pid: int) -> int:
 
 async def test_an_ask_outlives_the_node_and_its_answer_runs_it_once(cli_env: CodexEnv) -> None:
     cli_env.model.script.conversation("zz-one", use("exec_command", cmd="echo x >> one.txt"), say("done"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        ask = await house.fact(AskRaised)
-    async with cli_env.open() as house:
-        await house.answer(ask.ask, "allow")
-        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert (cli_env.project / "one.txt").read_text() == "x\n"
+    await an_ask_outlives_the_node(cli_env, lambda house: hired(house, cli_env))
+    assert (cli_env.project / "one.txt").read_text() == "x\n"
 
 
 async def test_a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_once(cli_env: CodexEnv) -> None:

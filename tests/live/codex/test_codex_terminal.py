@@ -9,7 +9,11 @@ from pathlib import Path
 
 import anyio.to_thread
 import pytest
-from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
+from tests.live.turn_scenarios import (
+    a_limit_parks_the_message_and_a_try_brings_it_once,
+    a_stopped_turn_makes_room,
+    an_ask_outlives_the_node,
+)
 
 from farhand.model.commands import Say, Tune
 from farhand.model.facts import (
@@ -134,15 +138,8 @@ async def test_a_turn_that_waits_for_an_answer_can_be_stopped(cli_env: CodexEnv)
 async def test_an_ask_outlives_the_node(cli_env: CodexEnv) -> None:
     touch = use("exec_command", cmd="echo x >> one.txt", **ESCALATED)
     cli_env.model.script.conversation("zz-one", touch, say("done"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        ask = await house.fact(AskRaised)
-    async with cli_env.open() as house:
-        await house.answer(ask.ask, "allow")
-        assert (await house.fact(AnswerDelivered)).problem == ""
-        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert (cli_env.project / "one.txt").read_text() == "x\n"
+    await an_ask_outlives_the_node(cli_env, lambda house: hired(house, cli_env))
+    assert (cli_env.project / "one.txt").read_text() == "x\n"
 
 
 async def test_two_workers_in_one_folder_do_not_mix(cli_env: CodexEnv) -> None:

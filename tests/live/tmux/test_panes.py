@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,9 +11,10 @@ from pathlib import Path
 import anyio
 import anyio.lowlevel
 import pytest
+from tests.live.tmux.typed import ENVIRONMENT, host_options
 
 from farhand.drivers.wires.tmux import Tmux
-from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
+from farhand.drivers.wires.tmux.host import TmuxHost
 from farhand.drivers.wires.tmux.panes import MOST_BEHIND, screen_bytes, written
 from farhand.model.errors import CannotDo
 from farhand.model.panes import PaneInput, PanePiece
@@ -22,7 +22,6 @@ from farhand.model.present import Worker
 
 pytestmark = pytest.mark.anyio
 SAFETY_SECONDS = 120
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
 # Writes what it is told to, character by character of its bytes, and otherwise what it reads.
 ECHO = r"""
 import os, sys, tty
@@ -44,16 +43,8 @@ while True:
 
 @asynccontextmanager
 async def _host(tmux_server: tuple[str, ...], folder: Path) -> AsyncIterator[tuple[TmuxHost, Worker]]:
-    options = TmuxHostOptions(
-        node="test",
-        tmux_prefix="test-",
-        folder=folder / "node",
-        socket=folder / "hooks",
-        interpreter=sys.executable,
-        hook_program=folder / "hook.py",
-    )
     async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as tmux:
-        yield TmuxHost(options, tmux), Worker(name="ann", since=1, backend="echo", directory=str(folder))
+        yield TmuxHost(host_options(folder), tmux), Worker(name="ann", since=1, backend="echo", directory=str(folder))
 
 
 async def _until(pieces: AsyncIterator[PanePiece], text: bytes) -> tuple[bytes, list[PanePiece]]:

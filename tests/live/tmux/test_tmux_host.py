@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 import anyio
 import pytest
+from tests.live.tmux.typed import ENVIRONMENT, host_options
 
 from farhand.drivers.wires.tmux import Tmux
 from farhand.drivers.wires.tmux.death import is_over
-from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
+from farhand.drivers.wires.tmux.host import TmuxHost
 from farhand.model.present import Worker
 
 pytestmark = pytest.mark.anyio
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
 # Writes its last word when its terminal is gone, and not at once; or does not care.
 WRITES = 'trap "sleep 1; echo last > said; exit 0" HUP; echo > ready; while :; do sleep 0.05; done'
 STAYS = 'trap "" HUP TERM; echo > ready; while :; do sleep 0.05; done'
@@ -23,16 +21,8 @@ STAYS = 'trap "" HUP TERM; echo > ready; while :; do sleep 0.05; done'
 
 async def started(tmux: Tmux, folder: Path, script: str, grace_seconds: float = 60.0) -> tuple[TmuxHost, Worker, int]:
     """A host with one worker whose agent runs this script."""
-    options = TmuxHostOptions(
-        node="test",
-        tmux_prefix="test-",
-        folder=folder / "node",
-        socket=folder / "hooks",
-        interpreter=sys.executable,
-        hook_program=folder / "hook.py",
-        grace_seconds=grace_seconds,
-    )
-    opened, worker = TmuxHost(options, tmux), Worker(name="ann", since=1, backend="typist", directory=str(folder))
+    opened = TmuxHost(host_options(folder, grace_seconds), tmux)
+    worker = Worker(name="ann", since=1, backend="typist", directory=str(folder))
     pane = await opened.spawn(worker, ["sh", "-c", script], {})
     with anyio.fail_after(240):
         while not (folder / "ready").exists():  # noqa: ASYNC110

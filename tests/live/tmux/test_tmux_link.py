@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -30,7 +29,6 @@ from farhand.model.words import HowSettled, Sender
 
 pytestmark = pytest.mark.anyio
 TYPIST = Path(__file__).with_name("typist.py")
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
 AGENT, STRANGER = 77, 78
 
 
@@ -82,12 +80,6 @@ class Opened:
         path.parent.mkdir(exist_ok=True)
         path.with_suffix(".new").write_bytes(payload)
         return path.with_suffix(".new").rename(path)
-
-
-@pytest.fixture
-async def tmux(tmux_server: tuple[str, ...]) -> AsyncIterator[Tmux]:
-    async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as wire:
-        yield wire
 
 
 @pytest.fixture

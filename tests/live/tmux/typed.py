@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import anyio
 
 from farhand.drivers.wires.tmux import Pane, Tmux
+from farhand.drivers.wires.tmux.host import TmuxHostOptions
 from farhand.drivers.wires.tmux.submit import BoxOptions
 
 TYPIST = Path(__file__).with_name("typist.py")
@@ -22,6 +24,19 @@ def read_box(screen: str) -> str | None:
 
 
 BOX = BoxOptions(read_box=read_box, stash="C-s", timeout_seconds=60)
+
+
+def host_options(folder: Path, grace_seconds: float = 5.0) -> TmuxHostOptions:
+    """How the tmux host of a test is set up."""
+    return TmuxHostOptions(
+        node="test",
+        tmux_prefix="test-",
+        folder=folder / "node",
+        socket=folder / "hooks",
+        interpreter=sys.executable,
+        hook_program=folder / "hook.py",
+        grace_seconds=grace_seconds,
+    )
 
 
 async def until(right: Callable[[], bool]) -> None:

@@ -7,9 +7,8 @@ from farhand.channels.kit import overview, texts
 from farhand.channels.kit.card import Card
 from farhand.channels.kit.device_texts import devices_text
 from farhand.channels.kit.history import exchanges
-from farhand.channels.kit.review_texts import review_text
 from farhand.channels.kit.session_list import session_list
-from farhand.channels.kit.sprint_texts import sprint_text
+from farhand.channels.kit.shared_answers import shared_answer
 from farhand.channels.kit.texts import About
 from farhand.model import commands, wishes
 from farhand.model.abilities import can_words
@@ -72,16 +71,12 @@ class Bot:
 
     def answer(self, question: InfoRequest, present: Present) -> str:
         """The answer to a question about the team or the node."""
-        if (alike := texts.everywhere(question, present, self._surface)) is not None:
+        if (alike := shared_answer(question, present, self._surface)) is not None:
             return alike
         match question.about:
             case "progress":
                 about = replace(present, focus=question.of) if question.of else present
                 return texts.progress(about, self._about().terminals, time.time())
-            case "sprint":
-                return sprint_text(present.workers.get(question.of or present.focus), time.time())
-            case "review":
-                return review_text(present.workers.get(question.of or present.focus))
             case "digest":
                 return digest_text(self._attention.digest(), leads_to(self._way_in()))
             case "settings":

@@ -88,7 +88,7 @@ class JournalFollower:
         hub: Hub,
         outbox: Outbox,
         compose: Compose,
-        wake: Callable[[], None],
+        wake: Callable[[Sequence[Parcel]], None],
         clock: Clock,
         turns: TurnViews | None = None,
     ) -> None:
@@ -126,7 +126,7 @@ class JournalFollower:
             if parcels:
                 await self._outbox.put(self._channel, parcels, f"{event.seq} {self.turns.since(event.seq)}")
                 road.reached("follow.put")
-                self._wake()
+                self._wake(parcels)
 
     async def _skip(self, gone: EventsGone) -> None:
         """Goes on with what is kept, when the channel was away for longer than the journal reaches back."""

@@ -3,13 +3,14 @@
 What is urgent has a lane of its own, so that it waits for no answer and no upload. Progress gives way: it is sent when
 the pace can spare it, and dropped when it is to be removed before it was sent."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 from typing import Protocol, TypeAlias, TypeVar
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 
 from farhand.channels.kit.pace import Pace
 from farhand.model import road
@@ -125,6 +126,8 @@ class Dispatcher:
         self._draining = False
         self._news = anyio.Event()
         self._busy: set[Lane] = set()
+        # Lanes that something was just put into.
+        self._named: set[Lane] = set()
         self._emptied = anyio.Event()
         # What is under way, and how long it may go on when the node stops; when that was.
         self._under_way: dict[anyio.CancelScope, float] = {}
@@ -135,8 +138,9 @@ class Dispatcher:
         self._patience: dict[str, float] = {}
         self._released = anyio.Event()
 
-    def wake(self) -> None:
-        """Something was put."""
+    def wake(self, put_now: Sequence[Parcel] = ()) -> None:
+        """Something was put; the lanes of these parcels are begun without a look into the store."""
+        self._named |= {(parcel.chat, parcel.urgent) for parcel in put_now}
         self._news.set()
         put, self._put = self._put, anyio.Event()
         put.set()
@@ -153,15 +157,20 @@ class Dispatcher:
             try:
                 while True:
                     self._news = anyio.Event()
-                    for lane in await self._surely(lambda: self._outbox.lanes(self._channel)):
-                        if lane not in self._busy:
-                            self._busy.add(lane)
-                            tasks.start_soon(self._empty, lane, name=f"outbox {self._channel} {lane[0]}")
+                    named, self._named = self._named, set()
+                    self._begin(tasks, sorted(named, key=lambda lane: not lane[1]))
+                    self._begin(tasks, await self._surely(lambda: self._outbox.lanes(self._channel)))
                     await self._news.wait()
             finally:
                 self._stopped_at = anyio.current_time()
                 for scope, seconds in self._under_way.items():
                     scope.deadline = self._stopped_at + seconds
+
+    def _begin(self, tasks: anyio.abc.TaskGroup, lanes: Iterable[Lane]) -> None:
+        for lane in lanes:
+            if lane not in self._busy:
+                self._busy.add(lane)
+                tasks.start_soon(self._empty, lane, name=f"outbox {self._channel} {lane[0]}")
 
     async def drain(self) -> None:
         """Returns when nothing waits any more; progress is held back no longer."""
@@ -195,6 +204,8 @@ class Dispatcher:
                 if (waiting := await self._look(lane, held=held)) is None:
                     continue
                 released = self._released
+                # A stop comes before the next send: the send itself is shielded from it.
+                await anyio.lowlevel.checkpoint_if_cancelled()
                 wait = await self._bring_whole(waiting)
                 if wait is None:
                     pause = FIRST_PAUSE_SECONDS

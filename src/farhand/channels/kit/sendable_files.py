@@ -78,7 +78,7 @@ class SendableFiles:
         self._node = node.resolve() if node else None
 
     def read(self, path: str, *, picture: bool, folder: WorkerFolder | None = None) -> bytes:
-        """The file's content, or NotShown. Pictures may also come from the directory in which their worker works; of
+        """The file's content, or NotSendable. Pictures may also come from the directory in which their worker works; of
         one in a sandbox, or of another user, nothing is sent that it does not see itself."""
         try:
             given = Path(path).expanduser()

@@ -17,7 +17,6 @@ from farhand.model.quiet import settings_words
 from farhand.model.sandbox import WORKSPACE, SandboxView
 from farhand.model.slash import Surface, help_lines, help_of
 from farhand.model.slash_argument import queued
-from farhand.model.wishes import InfoRequest
 from farhand.model.words import Mode, Word
 
 EMPTY_TEAM = "No team members yet. Add someone with /hire <name>."
@@ -203,24 +202,6 @@ def queue(present: Present) -> str:
     """`/queue`: the messages that wait, by the numbers that `/now`, `/edit` and `/drop` know them by."""
     waiting = [f"{number}. {name}: {_one_line(one)}" for number, (name, one) in enumerate(queued(present), 1)]
     return "\n".join([*waiting, CHANGE_QUEUE]) if waiting else "No message waits."
-
-
-def everywhere(question: InfoRequest, present: Present, surface: Surface) -> str | None:
-    """The answer to a question that every surface answers alike; None for one that each has its own words for."""
-    match question.about:
-        case "queue":
-            return queue(present)
-        case "usage":
-            return overview.usage(present)
-        case "inbox":
-            return overview.inbox(present, review="review" if surface.find("review") else "verdict")
-        case "quiet":
-            return settings_words(present.attention, time.time())
-        case "mode":
-            worker = present.workers.get(question.of or present.focus)
-            return overview.settings_of(worker) if worker else NOBODY_ASSIGNED
-        case _:
-            return None
 
 
 def _one_line(message: Message) -> str:

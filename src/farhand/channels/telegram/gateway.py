@@ -16,7 +16,7 @@ from farhand.channels.kit.sendable_files import NotSendable, SendableFiles
 from farhand.channels.kit.worker_folders import WorkerFolder, nowhere
 from farhand.channels.telegram.words import Amend, Key, Outgoing, Post, React, Remove, Show
 from farhand.model.errors import ChannelError
-from farhand.model.lean_imports import remember_absent, without
+from farhand.model.lean_imports import remember_missing, without
 
 # httpx would load its command line, and the bot's library what decrypts passports.
 with without("httpx._main", "cryptography"):
@@ -41,9 +41,9 @@ with without("httpx._main", "cryptography"):
         TelegramError,
     )
     from telegram.request import HTTPXRequest
-# httpcore tries to import it with every lock that it makes.
-remember_absent("sniffio")
 
+# The HTTP client tries to import it several times for each request.
+remember_missing("sniffio")
 # The library's newer manner of telling a time; without it, every 429 comes with a warning.
 os.environ.setdefault("PTB_TIMEDELTA", "true")
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query")

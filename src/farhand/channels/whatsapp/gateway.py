@@ -20,7 +20,7 @@ from farhand.channels.whatsapp.templates import sent_template
 from farhand.channels.whatsapp.words import WhatsAppKey, WhatsAppReact, WhatsAppReopen, WhatsAppSend, WhatsAppShow
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import ChannelError, TooLarge
-from farhand.model.lean_imports import remember_absent, without
+from farhand.model.lean_imports import remember_missing, without
 
 # httpx would load its command line.
 with without("httpx._main"):
@@ -34,9 +34,9 @@ with without("httpx._main"):
     )
     from pywa.types.callback import Button, Section, SectionList, SectionRow
     from pywa_async.client import WhatsApp
-# httpcore tries to import it with every lock that it makes.
-remember_absent("sniffio")
 
+# The HTTP client tries to import it several times for each request.
+remember_missing("sniffio")
 CONNECT_SECONDS = 10.0
 # What WhatsApp takes at most, by what it is sent as.
 LARGEST_PICTURE = 5 * 1024 * 1024

@@ -23,6 +23,15 @@ class Prompt(NamedTuple):
     files: tuple[str, ...] = ()
 
 
+def decode_line(line: bytes) -> dict[str, object] | None:
+    """What the line says; None where it is no object of JSON."""
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
 def read_prompt(fields: object) -> Prompt | None:
     """The prompt that a line asks for, or None when it is another line."""
     match fields:
@@ -145,10 +154,7 @@ class LineConversation:
             self._take(line)
 
     def _take(self, line: bytes) -> None:
-        try:
-            fields = json.loads(line)
-        except (ValueError, RecursionError):
-            fields = None
+        fields = decode_line(line)
         prompt = read_prompt(fields)
         if prompt is not None:
             self._prompts.append(prompt)
@@ -156,8 +162,8 @@ class LineConversation:
                 self._on_prompt(prompt)
             return
         match fields:
-            case {"answer": str(ask), "choice": str(choice)}:
-                self._answers[ask] = LineAnswer(choice, str(fields.get("note", "")))
+            case {"answer": str(ask), "choice": str(choice), **more}:
+                self._answers[ask] = LineAnswer(choice, str(more.get("note", "")))
             case {"interrupt": str(turn)}:
                 self._stopped.add(turn)
             case {"say": str(word)}:

@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from farhand.drivers.wires.foreign_json import JsonObject
-from farhand.drivers.wires.lines.agent import Prompt, read_prompt, unknown_line
+from farhand.drivers.wires.lines.agent import Prompt, decode_line, read_prompt, unknown_line
 
 LINE_LIMIT = 2**26
 
@@ -37,14 +37,11 @@ class AsyncAgent:
 
     async def _read(self, lines: AsyncIterator[bytes]) -> None:
         async for line in lines:
-            try:
-                fields = json.loads(line)
-            except (ValueError, RecursionError):
-                fields = None
+            fields = decode_line(line)
             prompt = read_prompt(fields)
             if prompt is not None:
                 self._prompts.put_nowait(prompt)
-            elif not isinstance(fields, dict) or not await self._take(fields):
+            elif fields is None or not await self._take(fields):
                 self._write(unknown_line("", line))
         self._prompts.put_nowait(None)
 
