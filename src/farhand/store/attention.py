@@ -6,6 +6,7 @@ import msgspec
 
 from farhand.model.attention_rules import AttentionState
 from farhand.model.push import PushSubscription
+from farhand.model.words import replace
 from farhand.store.database import Database
 
 _states = msgspec.json.Decoder(AttentionState)
@@ -46,10 +47,10 @@ class SqlitePush:
         """Every subscription of a device that is still paired."""
         rows = self._database.read_now(
             lambda db: db.execute(
-                "SELECT body FROM push_subscriptions WHERE device IN (SELECT id FROM devices) ORDER BY device"
+                "SELECT body, read_only FROM push_subscriptions JOIN devices ON id = device ORDER BY device"
             ).fetchall()
         )
-        return [_subscriptions.decode(body) for (body,) in rows]
+        return [replace(_subscriptions.decode(body), read_only=bool(read_only)) for body, read_only in rows]
 
     async def keep(self, subscription: PushSubscription) -> None:
         """Keeps a device's subscription in place of the one before."""

@@ -63,7 +63,7 @@ def open_payload(
         made["renotify"] = True
     made = _hidden(made, one, shows, to.language)
     if ask is not None:
-        made |= {"requireInteraction": True, **_buttons(ask, made, to.language, shows, sign)}
+        made |= {"requireInteraction": True, **_buttons(ask, made, to, shows, sign)}
     return payload(made, to, badge)
 
 
@@ -155,11 +155,12 @@ def _hidden(made: dict[str, Any], matter: Matter | None, shows: LockScreen, lang
     return {**made, "title": NAME, "body": in_language(texts.WAITS, language)}
 
 
-def _buttons(ask: Ask, made: dict[str, Any], language: str, shows: LockScreen, sign: Sign) -> dict[str, Any]:
-    """Allow is there only where all of what would run is shown, and where; Deny wherever it is known what is denied."""
+def _buttons(ask: Ask, made: dict[str, Any], to: PushSubscription, shows: LockScreen, sign: Sign) -> dict[str, Any]:
+    """Allow is there only where all of what would run is shown, and where; Deny wherever it is known what is denied;
+    neither on a device that may only look."""
     data: dict[str, Any] = {"ask": ask.id, "digest": ask.digest}
     offered: list[tuple[str, tuple[str, str, str, str, str], Choice]] = []
-    allow, deny = narrow_choices(ask)
+    allow, deny = (None, None) if to.read_only else narrow_choices(ask)
     if allow is not None and ask.where and shows is LockScreen.ALL and is_shown_whole(made["body"]):
         offered.append(("allow", texts.ALLOW, allow))
     if deny is not None and shows is not LockScreen.NOTHING:
@@ -167,7 +168,7 @@ def _buttons(ask: Ask, made: dict[str, Any], language: str, shows: LockScreen, s
     actions = []
     for action, words, choice in offered:
         data[action] = {"choice": choice.id, "token": sign(ask, choice.id)}
-        actions.append({"action": action, "title": in_language(words, language), "navigate": made["navigate"]})
+        actions.append({"action": action, "title": in_language(words, to.language), "navigate": made["navigate"]})
     return {"data": data, "actions": actions} if actions else {"data": data}
 
 
