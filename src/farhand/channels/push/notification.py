@@ -12,6 +12,7 @@ import msgspec
 from farhand.channels.push import texts
 from farhand.channels.push.texts import in_language
 from farhand.model import asking
+from farhand.model.action import headline, on_one_line
 from farhand.model.app_places import app_address, place_of
 from farhand.model.attention import AttentionKind, LockScreen
 from farhand.model.attention_rules import Buzz, Matter
@@ -132,8 +133,17 @@ def _body(matter: Matter, ask: Ask | None, language: str) -> str:
     where = in_language(texts.WHERE, language).format(where=ask.where) if ask.where else ""
     told = [said(one, language) for one in ask.risk_phrases]
     risks = f"⚠ {'; '.join(told if all(told) and len(told) == len(ask.risks) else ask.risks)}" if ask.risks else ""
-    text = "\n".join(part for part in (question or ask.question, whole, where, risks) if part)
+    first = question or _wanted(ask, language) or ask.question
+    text = "\n".join(part for part in (first, whole, where, risks) if part)
     return text if len(text) <= MOST_BODY_CHARACTERS else f"{text[: MOST_BODY_CHARACTERS - 1]}…"
+
+
+def _wanted(ask: Ask, language: str) -> str:
+    """What would be done, where the question says that and nothing else; empty for what has no words of its own."""
+    action = ask.action
+    if action is None or action.kind not in texts.ACTIONS or ask.question != headline(action):
+        return ""
+    return in_language(texts.ACTIONS[action.kind], language).format(what=on_one_line(action.target))
 
 
 def _line(line: DigestLine, language: str) -> str:
