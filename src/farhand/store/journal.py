@@ -240,7 +240,7 @@ def _prune_slice(db: sqlite3.Connection, before: float) -> int:
     limit = min(last, keep if keep is not None else last)
     rows = db.execute("SELECT seq, at FROM events WHERE seq < ? ORDER BY seq LIMIT ?", (limit, _SLICE))
     # A clock that was set back gives later events earlier times: what goes is the beginning, without a hole behind it.
-    old = [seq for seq, at in takewhile(lambda row: row[1] < before, rows)]
+    old = [row[0] for row in takewhile(lambda row: row[1] < before, rows)]
     count = db.execute("DELETE FROM events WHERE seq <= ?", (old[-1],)).rowcount if old else 0
     if count < _SLICE:
         db.execute("DELETE FROM inbox WHERE at < ?", (before,))
