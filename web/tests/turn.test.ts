@@ -9,7 +9,7 @@ import { Turn } from "../src/parts/turn";
 import { AppProvider } from "../src/state/context";
 import type { App, TurnRow, Worker } from "../src/state/types";
 
-function drawn(row: Partial<TurnRow>, directory = "/home/ann"): string {
+function drawn(row: Partial<TurnRow>, directory = "/home/ann", readOnly = false): string {
   const whole = {
     kind: "turn",
     key: "t1",
@@ -29,7 +29,7 @@ function drawn(row: Partial<TurnRow>, directory = "/home/ann"): string {
     ...row,
   } as unknown as TurnRow;
   const team = signal([{ name: "ann", directory }]);
-  const app = { clock: signal(0), team, actions: {} } as unknown as App;
+  const app = { clock: signal(0), team, device: signal({ readOnly }), actions: {} } as unknown as App;
   return renderToString(h(AppProvider, { value: app, children: h(Turn, { row: whole, worker: "ann" }) }));
 }
 
@@ -42,6 +42,12 @@ const SHELL = {
   ok: true,
   output: "",
 };
+
+test("a device that may only look is shown the changes of a turn and offered no review", () => {
+  const html = drawn({}, "/home/ann", true);
+  expect(html).toContain("#/w/ann/files/t1");
+  expect(html).not.toContain("Review");
+});
 
 test.each(["completed", "failed", "interrupted", "lost"] as const)("a turn that is %s has its changes", (how) => {
   for (const tools of [[], [SHELL]]) {
