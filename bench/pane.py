@@ -14,6 +14,7 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from bench.rows import Row
 from farhand.core.clock import SystemClock
@@ -29,6 +30,7 @@ from farhand.testing.house import House, open_house
 
 SECONDS = 10.0
 FRAMES_A_SECOND = 60
+LONGEST_LINE = 100
 # As an agent's CLI draws while it works: a spinner, and the last lines of an answer.
 DRAWS = r"""
 import os, time
@@ -99,10 +101,12 @@ async def _watched(address: str) -> tuple[float, float]:
     async with await anyio.open_process(command, stderr=subprocess.DEVNULL) as reader:
         assert reader.stdout is not None
         assert reader.stdin is not None
-        assert (await reader.stdout.receive()).startswith(b"ready")
+        # A line may come in pieces.
+        lines = BufferedByteReceiveStream(reader.stdout)
+        assert await lines.receive_until(b"\n", LONGEST_LINE) == b"ready"
         began, busy = time.perf_counter(), time.process_time()
         await anyio.sleep(SECONDS)
         took = time.perf_counter() - began
         core = (time.process_time() - busy) / took
         await reader.stdin.aclose()
-        return int(await reader.stdout.receive()) / took, core
+        return int(await lines.receive_until(b"\n", LONGEST_LINE)) / took, core

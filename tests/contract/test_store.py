@@ -58,6 +58,31 @@ async def test_retention_keeps_the_present_and_the_numbering(database: Database)
     assert [seq for seq, _ in await journal.read(0, 10)] == [4, 5]
 
 
+async def test_a_clock_that_was_set_back_makes_no_hole_in_the_journal(database: Database) -> None:
+    """A reader is given everything after a number, or is told of a gap: what goes, goes from the beginning."""
+    journal = SqliteJournal(database)
+    await journal.load()
+    for at in (200.0, 1.0, 300.0):
+        await journal.append(journal.stamp([HIRED, said("one"), said("two")], at=at))
+    assert await journal.prune(before=100.0) == 0
+    assert [seq for seq, _ in await journal.read(0, 10)] == list(range(1, 10))
+    assert await journal.prune(before=250.0) == 6
+    assert [seq for seq, _ in await journal.read(0, 10)] == [7, 8, 9]
+
+
+async def test_a_journal_whose_clock_was_set_back_shrinks_all_the_same(database: Database) -> None:
+    journal = SqliteJournal(database)
+    await journal.load()
+    for number in range(200):
+        await journal.append(journal.stamp([said("word " * 200)], at=1000.0 - number))
+    half = await journal.size() // 2
+    await journal.shrink(half)
+    first, last = await journal.bounds()
+    assert await journal.size() <= half
+    assert (first > 1, last) == (True, 200)
+    assert [seq for seq, _ in await journal.read(0, 500)] == list(range(first, 201))
+
+
 async def test_a_command_that_changed_nothing_is_remembered_as_long_as_any_other(database: Database) -> None:
     journal = SqliteJournal(database)
     await journal.load()

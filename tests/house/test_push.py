@@ -55,6 +55,15 @@ async def answer_of(push: PushHouse, action: str = "allow") -> dict[str, Any]:
     return {"ask": data["ask"], "digest": data["digest"], **data[action]}
 
 
+async def test_a_device_that_may_only_look_has_no_buttons(push: PushHouse) -> None:
+    wall = await push.pair("wall", read_only=True)
+    await push.ask()
+    shown = wall.reads((await push.service.receives(1))[0])["notification"]
+    assert shown["title"] == "ann asks"
+    assert "actions" not in shown
+    assert shown["data"] == {"ask": "a1", "digest": "d1"}
+
+
 async def test_allow_on_the_notification_acts_once(push: PushHouse) -> None:
     phone = await push.pair()
     await push.ask()

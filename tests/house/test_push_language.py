@@ -8,6 +8,7 @@ import pytest
 from tests.house.push_house import PushHouse, asks, push_house
 
 from farhand.channels.push.notification import open_payload
+from farhand.model.action import Action, ActionKind, call, files, headline, run
 from farhand.model.attention import AttentionKind, LockScreen
 from farhand.model.attention_rules import Buzz, Matter
 from farhand.model.facts import TurnEnded
@@ -59,6 +60,23 @@ async def test_a_question_names_its_risks_in_the_persons_language(push: PushHous
     await push.plays(asks(risk_phrases=(phrase("risk_network"),)))
     shown = phone.reads((await push.service.receives(1))[0])["notification"]
     assert shown["body"] == "Run: make deploy\nDans : /srv/app\n⚠ utilise le réseau"
+
+
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        (run("make deploy"), "Ausführen: make deploy"),
+        (files(ActionKind.DELETE, "notes.md"), "notes.md löschen"),
+        (files(ActionKind.WRITE, "{worker}.md"), "{worker}.md schreiben"),
+        (call("deploy", "{}"), "Use deploy: {}"),
+    ],
+)
+async def test_what_would_be_done_is_said_in_the_persons_language(push: PushHouse, action: Action, words: str) -> None:
+    phone = await push.pair()
+    assert (await phone.post("/api/push", phone.browser.subscription(language="de"))).status_code == 200
+    await push.plays(asks(question=headline(action), action=action, detail=action.target, risks=()))
+    shown = phone.reads((await push.service.receives(1))[0])["notification"]
+    assert shown["body"].splitlines()[0] == words
 
 
 def test_several_matters_are_told_in_the_persons_language() -> None:

@@ -1,15 +1,19 @@
 """Files from a device: in pieces, again after any cut, whole or not at all, and pictures are pictures."""
 
+import threading
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.house.workdir_client import Api, api
 
+from farhand.model.errors import UploadConflict
 from farhand.model.facts import Queued
-from farhand.model.uploads import CHUNK_BYTES, LARGEST_BYTES
-from farhand.server.uploads import MOST_OF_ONE_DEVICE, shown_name
+from farhand.model.uploads import CHUNK_BYTES, LARGEST_BYTES, NewUpload
+from farhand.server.uploads import MOST_OF_ONE_DEVICE, Uploads, shown_name
 from farhand.testing.house import House, open_house
 
 pytestmark = pytest.mark.anyio
@@ -52,6 +56,27 @@ async def test_a_file_comes_in_pieces_and_becomes_an_attachment(house: House, ph
     command = {"type": "say", "id": "s", "worker": "ann", "text": "look", "attachments": [done["attachment"]]}
     assert (await phone.client.post("/api/hub/commands", json=command)).status_code == 200
     assert (await house.fact(Queued)).attachments[0].path == str(path)
+
+
+def test_a_piece_that_comes_several_times_at_once_is_added_once(tmp_path: Path) -> None:
+    """A phone sends a piece again while the first one is still being written; each is a thread of its own."""
+    uploads, piece = Uploads(tmp_path, lambda _worker, name, _content: tmp_path / name), b"x" * 100_000
+    for number in range(200):
+        device, offsets, together = f"d{number}", list[int](), threading.Barrier(8)
+        uploads.begin(device, NewUpload(id="01JD0UPLOAD", worker="ann", name="x.txt", size=2 * len(piece)))
+        put = partial(_put_at_once, uploads, device, piece, together, offsets)
+        threads = [threading.Thread(target=put) for _ in range(together.parties)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert offsets == [len(piece)]
+
+
+def _put_at_once(uploads: Uploads, device: str, piece: bytes, together: threading.Barrier, offsets: list[int]) -> None:
+    together.wait()
+    with suppress(UploadConflict):
+        offsets.append(uploads.add(device, "01JD0UPLOAD", 0, piece).offset)
 
 
 async def test_an_upload_goes_on_after_a_restart_of_the_node(tmp_path: Path) -> None:

@@ -355,6 +355,27 @@ def test_a_device_that_comes_later_is_told_what_waits() -> None:
     assert world.heard()[0] == (33, APP, "ask:ann")
 
 
+def test_a_question_that_may_not_buzz_and_had_nowhere_to_is_told_to_a_device_that_comes_later() -> None:
+    world = World(AttentionSettings(off=(ASK,)), app=False, chats=())
+    world.do("ask ann")
+    world.pass_to(60)
+    world.app = True
+    world.state = rules.renew(world.state, world.settings, world.now)
+    world.pass_to(600)
+    assert world.heard() == [(63, APP, "ask:ann")]
+
+
+def test_a_question_that_lost_its_place_on_the_way_goes_on_where_there_is_one() -> None:
+    world = World(chats=())
+    world.do("ask ann")
+    world.app = False
+    world.pass_to(60)
+    world.app = True
+    world.state = rules.renew(world.state, world.settings, world.now)
+    world.pass_to(600)
+    assert world.heard() == [(0, APP, "ask:ann"), (63, APP, "ask:ann"), (78, APP, "ask:ann")]
+
+
 def test_a_quiet_time_that_the_person_ends_early_is_over_for_what_it_held() -> None:
     world = World(settings=AttentionSettings(until=START + 7200))
     world.do("ask ann")

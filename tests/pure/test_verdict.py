@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from farhand.drivers.demo.replies import verdict as demo_verdict
 from farhand.model.review import (
+    MOST_FINDINGS,
     FolderNow,
     Judgement,
     ReviewBinding,
@@ -92,6 +93,17 @@ def test_a_verdict_that_approves_of_what_must_be_mended_does_not() -> None:
     assert read_verdict(said(findings=["what is this"]), MARK).judgement is Judgement.CHANGES
     fine = {"severity": "P2", "title": "It could be shorter."}
     assert read_verdict(said(findings=[fine]), MARK).judgement is Judgement.APPROVE
+    # Also where it is behind all that is kept, or is no list at all.
+    assert read_verdict(said(findings=[*[fine] * MOST_FINDINGS, bad]), MARK).judgement is Judgement.CHANGES
+    assert read_verdict(said(findings=bad), MARK).judgement is Judgement.CHANGES
+    assert [one.title for one in read_verdict(said(findings="It leaks."), MARK).findings] == ["It leaks."]
+
+
+def test_of_too_many_findings_the_worst_are_kept() -> None:
+    listed = [*[{"severity": "P3", "title": "taste"}] * MOST_FINDINGS, {"severity": "P0", "title": "It leaks."}]
+    found = read_verdict(said(findings=listed, verdict="changes"), MARK).findings
+    assert len(found) == MOST_FINDINGS
+    assert found[-1].title == "It leaks."
 
 
 @given(st.text(max_size=400), st.sampled_from(list(Judgement)))

@@ -48,6 +48,12 @@ const SHELL = {
   output: "",
 };
 
+test("a device that may only look is shown the changes of a turn and offered no review", () => {
+  const html = drawn({}, "/home/ann", [], true);
+  expect(html).toContain("#/w/ann/files/t1");
+  expect(html).not.toContain("Review");
+});
+
 test.each(["completed", "failed", "interrupted", "lost"] as const)("a turn that is %s has its changes", (how) => {
   for (const tools of [[], [SHELL]]) {
     const html = drawn({ how, tools });

@@ -331,8 +331,12 @@ def settings_changed(state: AttentionState, now: float) -> AttentionState:
 def renew(state: AttentionState, settings: AttentionSettings, now: float) -> AttentionState:
     """After something that can buzz was added: asks that had no place to buzz at are due again, a little later."""
     due = now + settings.next_minutes * 60
-    asks = {key: replace(one, due=due) if one.due is None and one.step == 0 else one for key, one in state.asks.items()}
+    asks = {key: replace(one, due=due) if _had_no_place(one) else one for key, one in state.asks.items()}
     return replace(state, asks=asks)
+
+
+def _had_no_place(ask: WaitingAsk) -> bool:
+    return ask.due is None and ask.step < LAST_STEP
 
 
 def seen(state: AttentionState, at: float, *, desk: bool = False) -> AttentionState:

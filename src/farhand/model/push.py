@@ -41,8 +41,8 @@ class PushSubscription(Word):
     origin: str
     language: str = "en"
     at: float = 0.0
-    # Whether its device may do more than look.
-    may_answer: bool = True
+    # It may look, and change nothing: its notifications have no buttons.
+    read_only: bool = False
 
     @property
     def service(self) -> str:

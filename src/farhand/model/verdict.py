@@ -88,8 +88,7 @@ def read_verdict(text: str, mark: str) -> Verdict:
     if not mark or not named or len(verdicts) != 1 or not verdicts <= set(Judgement):
         return Verdict(judgement=Judgement.UNSURE, text=text.strip()[-_DETAIL:])
     last = named[-1]
-    listed = last.get("findings")
-    findings = tuple(map(_finding, listed[:MOST_FINDINGS] if isinstance(listed, list) else ()))
+    findings = _findings(last.get("findings"))
     said = Judgement(verdicts.pop())
     if said is Judgement.APPROVE and any(one.severity in (Severity.P0, Severity.P1) for one in findings):
         # It contradicts itself, and the careful half of it counts.
@@ -115,6 +114,13 @@ def _objects(text: str) -> Iterator[Mapping[str, object]]:
         if isinstance(found, dict):
             yield found
         place = text.find("{", end)
+
+
+def _findings(given: object) -> tuple[ReviewFinding, ...]:
+    """The findings in their order; of too many, the worst. What is no list, and not nothing, is one finding."""
+    found = tuple(map(_finding, given if isinstance(given, list) else (given,) if given else ()))
+    worst = sorted(range(len(found)), key=lambda place: found[place].severity)[:MOST_FINDINGS]
+    return tuple(found[place] for place in sorted(worst))
 
 
 def _finding(given: object) -> ReviewFinding:

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path, PurePath
@@ -57,10 +58,16 @@ class Uploads:
         self._folder = folder
         self._place = place
         self._now = now
+        # Requests are threads: a piece that comes twice at once must find what the first one wrote.
+        self._one_at_a_time = threading.Lock()
 
     def begin(self, device: str, told: NewUpload) -> UploadState:
         """Begins an upload, or says how far the same one came."""
         _check(told)
+        with self._one_at_a_time:
+            return self._begin(device, told)
+
+    def _begin(self, device: str, told: NewUpload) -> UploadState:
         self._forget_old()
         about = self._about(device, told.id)
         if about.exists():
@@ -79,6 +86,10 @@ class Uploads:
 
     def add(self, device: str, upload: str, offset: int, data: bytes) -> UploadState:
         """Adds a piece where the last one ended; a piece that is there already is not added twice."""
+        with self._one_at_a_time:
+            return self._add(device, upload, offset, data)
+
+    def _add(self, device: str, upload: str, offset: int, data: bytes) -> UploadState:
         found = self._read(device, upload)
         state = self._state(device, found)
         if offset != state.offset:

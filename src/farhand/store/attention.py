@@ -47,10 +47,10 @@ class SqlitePush:
         """Every subscription of a device that is still paired."""
         rows = self._database.read_now(
             lambda db: db.execute(
-                "SELECT body, read_only FROM push_subscriptions JOIN devices ON devices.id = device ORDER BY device"
+                "SELECT body, read_only FROM push_subscriptions JOIN devices ON id = device ORDER BY device"
             ).fetchall()
         )
-        return [replace(_subscriptions.decode(body), may_answer=not read_only) for body, read_only in rows]
+        return [replace(_subscriptions.decode(body), read_only=bool(read_only)) for body, read_only in rows]
 
     async def keep(self, subscription: PushSubscription) -> None:
         """Keeps a device's subscription in place of the one before."""

@@ -3,6 +3,7 @@
 import math
 import sqlite3
 from collections.abc import Sequence
+from itertools import takewhile
 
 import msgspec
 
@@ -200,11 +201,14 @@ def _used_bytes(db: sqlite3.Connection) -> int:
 
 
 def _early(db: sqlite3.Connection) -> float:
-    """Just after the time of the event a tenth into what is kept."""
+    """Just after the latest time in the first tenth of what is kept."""
     first, last = _bounds(db)
     place = first + (last - first) // 10
-    row = db.execute("SELECT at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", (place,)).fetchone()
-    return math.nextafter(float(row[0]), math.inf) if row else 0.0
+    row = db.execute("SELECT seq FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", (place,)).fetchone()
+    if row is None:
+        return 0.0
+    latest = db.execute("SELECT max(at) FROM events WHERE seq <= ?", row).fetchone()[0]
+    return math.nextafter(float(latest), math.inf)
 
 
 def _insert(db: sqlite3.Connection, events: Sequence[Event], bodies: Sequence[bytes]) -> None:
@@ -234,10 +238,10 @@ def _prune_slice(db: sqlite3.Connection, before: float) -> int:
     keep = db.execute("SELECT min(seq) FROM turns").fetchone()[0]
     last = db.execute("SELECT max(seq) FROM events").fetchone()[0] or 0
     limit = min(last, keep if keep is not None else last)
-    count = db.execute(
-        "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE seq < ? AND at < ? ORDER BY seq LIMIT ?)",
-        (limit, before, _SLICE),
-    ).rowcount
+    rows = db.execute("SELECT seq, at FROM events WHERE seq < ? ORDER BY seq LIMIT ?", (limit, _SLICE))
+    # A clock that was set back gives later events earlier times: what goes is the beginning, without a hole behind it.
+    old = [row[0] for row in takewhile(lambda row: row[1] < before, rows)]
+    count = db.execute("DELETE FROM events WHERE seq <= ?", (old[-1],)).rowcount if old else 0
     if count < _SLICE:
         db.execute("DELETE FROM inbox WHERE at < ?", (before,))
         db.execute("DELETE FROM messages WHERE at < ? AND turn IS NULL AND receipt <> 'queued'", (before,))

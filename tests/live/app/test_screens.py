@@ -160,6 +160,34 @@ def test_a_device_that_may_only_look_is_offered_no_answer(phone: BrowserContext,
     assert answers.count() == 0
 
 
+# What is drawn for every device, and what only one that may write is offered there.
+OFFERED = {
+    "": (".workers li", ["Hire"]),
+    "w/ann": (".turn-end a", ["Review"]),
+    "w/ann!queue%3Aann": (".queued", ["Reword", "Earlier", "Later", "Now", "Drop"]),
+    "w/ann!worker%3Aann": (".circumstances", ["Review", "Relaunch", "Let go"]),
+    "w/ann!review%3Aann": (".backends .backend", ["Start the review"]),
+    "!hire": ("dialog", ["Hire"]),
+    "sessions": (".worker", ["Resume"]),
+    "devices": (".worker", ["Revoke"]),
+    "notifications": (".body p", ["Quiet for an hour"]),
+}
+
+
+@pytest.mark.parametrize("place", OFFERED)
+def test_what_a_device_may_not_do_is_not_offered(phone: BrowserContext, address: str, place: str) -> None:
+    drawn, offered = OFFERED[place]
+    named = [re.compile(f"^{words}") for words in offered]
+    page = phone.new_page()
+    page.goto(f"{address}#/{place}")
+    for words in named:
+        page.get_by_role("button", name=words).first.wait_for()
+    page.goto(f"{address}?readonly=1#/{place}")
+    page.locator(drawn).first.wait_for()
+    page.evaluate(PAINTED)
+    assert [words.pattern for words in named if page.get_by_role("button", name=words).count()] == []
+
+
 def test_a_terminal_that_has_ended_is_not_called_live_and_takes_no_keys(phone: BrowserContext, address: str) -> None:
     page = phone.new_page()
     page.goto(f"{address}?state=failed#/w/ann/terminal")

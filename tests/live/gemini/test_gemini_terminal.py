@@ -31,6 +31,8 @@ from farhand.testing.models.gemini import calls, says
 pytestmark = pytest.mark.anyio
 NAME = "claude-test-ann"
 OTHER_MODEL = "gemini-2.5-pro"
+# Reading so many files takes the CLI longer than drawing its input box.
+MANY_COMMANDS = 12000
 
 
 async def hired(house: House, cli_env: GeminiEnv, mode: Mode = Mode.DEFAULT, wire: str = "tmux") -> None:
@@ -179,7 +181,6 @@ async def test_modes_models_and_a_cleared_conversation(cli_env: GeminiEnv) -> No
         await house.say("zz-free")
         ended = await house.event(TurnEnded)
         assert (cli_env.project / "zz-free.txt").exists()
-        # Its commands are loaded by now: right after its start it would take one for a prompt.
         await house.send(Tune(id=house.id(), worker="ann", model=OTHER_MODEL, mode=Mode.DEFAULT))
         tuned = await house.event(Tuned, after=ended.seq)
         assert isinstance(tuned.fact, Tuned)
@@ -194,6 +195,24 @@ async def test_modes_models_and_a_cleared_conversation(cli_env: GeminiEnv) -> No
         said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
         assert said[-1] == "fresh"
         assert {one.model for one in cli_env.model.requests if "zz-fresh" in str(one.body)} == {OTHER_MODEL}
+
+
+async def test_a_change_of_model_waits_until_the_commands_are_loaded(cli_env: GeminiEnv) -> None:
+    """A command that comes before is a prompt to the CLI; files of commands make its loading last."""
+    commands = cli_env.home / ".gemini" / "commands"
+    commands.mkdir(parents=True)
+    for number in range(MANY_COMMANDS):
+        (commands / f"zz-{number}.toml").write_text('description = "one of many"\nprompt = "say it"\n')
+    cli_env.model.expect(says("early enough"), prompt="zz-early")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        await house.send(Tune(id=house.id(), worker="ann", model=OTHER_MODEL, mode=Mode.YOLO))
+        assert (await house.fact(Tuned)).refused == ""
+        await house.say("zz-early")
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert [event.fact.text for event in await house.history() if isinstance(event.fact, Said)] == ["early enough"]
+    assert not [one for one in cli_env.model.requests if "/model set" in str(one.body)]
+    assert {one.model for one in cli_env.model.requests if "zz-early" in str(one.body)} == {OTHER_MODEL}
 
 
 async def test_what_is_typed_at_the_desk_is_a_turn_of_its_own(cli_env: GeminiEnv) -> None:

@@ -32,8 +32,10 @@ from farhand.drivers.gemini.tmux.open_calls import (
 from farhand.drivers.gemini.tmux.screen import (
     Dialog,
     comes_next,
+    has_started,
     holds,
     is_at_work,
+    offers_commands,
     read_box,
     read_dialog,
     says,
@@ -73,6 +75,18 @@ def test_whether_the_cli_works_or_keeps_what_was_typed_is_read() -> None:
     assert is_at_work(f" > /zed hi\n ⠏ Thinking... (esc to cancel, 1s)\n{rule} >   Type your message\n")
     # What was kept has been submitted since.
     assert not is_at_work(f"{kept} > /stats\n Session Stats\n{rule} >   Type your message or @path/to/file\n")
+
+
+def test_a_cli_that_still_starts_is_told_from_one_that_takes_commands() -> None:
+    shortcuts, rule = " " * 40 + "? for shortcuts\n", "─" * 40 + "\n"
+    starting = f"\n\n{shortcuts}{rule} Shift+Tab to accept edits\n >   Type your message or @path/to/file\n"
+    assert not has_started(starting)
+    assert has_started(f" ▝▜▄     Gemini CLI v0.61.0\n{starting}")
+    assert has_started(screen("tui-idle.txt"))
+    typed = f"{rule} > /\n▀▀▀▀\n clear            Clear the screen and start a new session\n"
+    assert not offers_commands(typed)
+    assert offers_commands(f"{typed} ▼\n (1/42)\n")
+    assert read_box(f"{typed} ▼\n (1/42)\n") == "/"
 
 
 def test_what_is_typed_is_read_and_a_hint_is_not() -> None:

@@ -1,7 +1,7 @@
 /** What a person said, with how far it got, and what can be done when it got nowhere. */
 
 import { useState } from "preact/hooks";
-import { useApp } from "../state/context";
+import { useApp, useMayWrite } from "../state/context";
 import type { MessageRow, Receipt } from "../state/types";
 import { language, type TextKey, t } from "../texts";
 import { Attachments, Pictures } from "./attachments";
@@ -106,6 +106,7 @@ function Ticks({ receipt }: { receipt: Receipt }) {
 
 function Remedies({ row }: { row: MessageRow }) {
   const { actions } = useApp();
+  if (!useMayWrite()) return null;
   return (
     <p class="remedies">
       {row.receipt === "on-phone" ? null : (

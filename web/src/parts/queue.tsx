@@ -1,7 +1,7 @@
 /** The messages that wait for their turn: one line above the composer; a sheet to reword, reorder, send now or drop them. */
 
 import { useState } from "preact/hooks";
-import { useApp } from "../state/context";
+import { useApp, useMayWrite } from "../state/context";
 import type { QueuedMessage, Worker } from "../state/types";
 import { t } from "../texts";
 import { Icon } from "./icon";
@@ -38,6 +38,7 @@ export function QueueSheet({ worker }: { worker: Worker }) {
 
 function Waiting({ message, place, worker }: { message: QueuedMessage; place: number; worker: Worker }) {
   const { actions } = useApp();
+  const mayWrite = useMayWrite();
   const [editing, setEditing] = useState<string>();
   const move = (by: number) => {
     const ids = worker.queue.map((one) => one.id);
@@ -81,13 +82,15 @@ function Waiting({ message, place, worker }: { message: QueuedMessage; place: nu
         <Shown text={message.text} />
       </p>
       {message.now ? <p class="small accent">{t("goesInNow")}</p> : null}
-      <div class="queued-tools">
-        <Tool icon="pencil" label={t("reword")} onClick={() => setEditing(message.text)} />
-        <Tool icon="up" label={t("earlier")} onClick={() => move(-1)} disabled={place === 0} />
-        <Tool icon="down" label={t("later")} onClick={() => move(1)} disabled={place === worker.queue.length - 1} />
-        <Tool icon="bolt" label={t("sendNow")} onClick={() => actions.sendNow(message.id)} disabled={message.now} />
-        <Tool icon="trash" label={t("drop")} onClick={() => actions.drop(message.id)} />
-      </div>
+      {mayWrite ? (
+        <div class="queued-tools">
+          <Tool icon="pencil" label={t("reword")} onClick={() => setEditing(message.text)} />
+          <Tool icon="up" label={t("earlier")} onClick={() => move(-1)} disabled={place === 0} />
+          <Tool icon="down" label={t("later")} onClick={() => move(1)} disabled={place === worker.queue.length - 1} />
+          <Tool icon="bolt" label={t("sendNow")} onClick={() => actions.sendNow(message.id)} disabled={message.now} />
+          <Tool icon="trash" label={t("drop")} onClick={() => actions.drop(message.id)} />
+        </div>
+      ) : null}
     </li>
   );
 }

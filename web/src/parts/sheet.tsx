@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { useMayWrite } from "../state/context";
 import { t } from "../texts";
 import { Icon } from "./icon";
 import { Problem } from "./notice";
@@ -63,6 +64,7 @@ interface SheetActionProps {
 
 /** The one thing that a sheet is there to do, and why it could not be done. */
 export function SheetAction({ label, onClick, disabled, problem }: SheetActionProps) {
+  if (!useMayWrite()) return <p class="small dim">{t("readOnlyDevice")}</p>;
   return (
     <>
       <Problem text={problem} />

@@ -19,20 +19,20 @@ export const SHORTCUTS: readonly { keys: readonly string[]; text: TextKey }[] = 
 ];
 
 export function useShortcuts(): void {
-  const { team, asks } = useApp();
+  const { team, asks, device } = useApp();
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || route.value.sheet) return;
       const names = (team.value ?? []).map((worker) => worker.name);
-      const done = press(event.key, names, asks.value[0]?.id ?? "");
+      const done = press(event.key, names, asks.value[0]?.id ?? "", !device.value?.readOnly);
       if (done) event.preventDefault();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [team, asks]);
+  }, [team, asks, device]);
 }
 
-function press(key: string, names: readonly string[], ask: string): boolean {
+function press(key: string, names: readonly string[], ask: string, mayWrite: boolean): boolean {
   const { worker, side } = route.value;
   switch (key) {
     case "?":
@@ -51,8 +51,8 @@ function press(key: string, names: readonly string[], ask: string): boolean {
       if (worker) go({ worker, side: side === "files" ? "" : "files" });
       return true;
     case "h":
-      openSheet("hire");
-      return true;
+      if (mayWrite) openSheet("hire");
+      return mayWrite;
     case "/":
       go({ screen: "search" });
       return true;

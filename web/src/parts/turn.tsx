@@ -1,7 +1,7 @@
 /** A turn in the conversation: what was thought and done, folded, then what was said. */
 
 import { useEffect, useState } from "preact/hooks";
-import { useApp } from "../state/context";
+import { useApp, useMayWrite } from "../state/context";
 import type { AskedInTurn, ToolCall, TurnRow } from "../state/types";
 import { begun, t, told } from "../texts";
 import { headline, labelOf } from "./ask-words";
@@ -218,15 +218,18 @@ function TryAgain({ worker, turn }: { worker: string; turn: string }) {
 /** Whatever a turn did and however it ended, it may have changed files: by a shell as well, and before it failed. */
 function LookAtChanges({ worker, turn }: { worker: string; turn: string }) {
   const { team } = useApp();
+  const mayWrite = useMayWrite();
   if (!team.peek()?.find((one) => one.name === worker)?.directory) return null;
   return (
     <>
       <a class="text-button small" href={address({ worker, side: "files", about: turn })}>
         {t("changes")}
       </a>
-      <button type="button" class="text-button small" onClick={() => openSheet("review", `${worker} ${turn}`)}>
-        {t("review")}
-      </button>
+      {mayWrite ? (
+        <button type="button" class="text-button small" onClick={() => openSheet("review", `${worker} ${turn}`)}>
+          {t("review")}
+        </button>
+      ) : null}
     </>
   );
 }

@@ -21,7 +21,7 @@ import { rowOf, sought } from "../parts/seek";
 import { SprintLine } from "../parts/sprint";
 import { StateWords } from "../parts/state-words";
 import { Turn } from "../parts/turn";
-import { useApp } from "../state/context";
+import { useApp, useMayWrite } from "../state/context";
 import type { Row, Worker } from "../state/types";
 import { begun, t, told } from "../texts";
 
@@ -106,13 +106,16 @@ function ConversationTop({ worker }: { worker: Worker }) {
 /** A worker that cannot go on says why, with the one thing to do about it. */
 function Trouble({ worker }: { worker: Worker }) {
   const { actions } = useApp();
+  const mayWrite = useMayWrite();
   if (worker.state === "offline") {
     return (
       <div class="banner" role="status">
         <span class="bad grow">{begun(told(worker.whyOffline, worker.whyOfflinePhrase)) || t("offline")}</span>
-        <button type="button" class="text-button" onClick={() => void actions.relaunch(worker.name)}>
-          {t("relaunch")}
-        </button>
+        {mayWrite ? (
+          <button type="button" class="text-button" onClick={() => void actions.relaunch(worker.name)}>
+            {t("relaunch")}
+          </button>
+        ) : null}
       </div>
     );
   }
@@ -122,9 +125,11 @@ function Trouble({ worker }: { worker: Worker }) {
         <span class="grow">
           {worker.limitText || t("limited")} · <StateWords worker={worker} />
         </span>
-        <button type="button" class="text-button" onClick={() => void actions.tryAgain(worker.name)}>
-          {t("tryNow")}
-        </button>
+        {mayWrite ? (
+          <button type="button" class="text-button" onClick={() => void actions.tryAgain(worker.name)}>
+            {t("tryNow")}
+          </button>
+        ) : null}
       </div>
     );
   }

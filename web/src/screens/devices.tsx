@@ -6,7 +6,7 @@ import { Loading, Notice, Problem } from "../parts/notice";
 import { address } from "../parts/route";
 import { span } from "../parts/times";
 import { Shown } from "../parts/visible";
-import { useApp } from "../state/context";
+import { useApp, useMayWrite } from "../state/context";
 import type { Device } from "../state/types";
 import { t } from "../texts";
 
@@ -73,6 +73,8 @@ export function DevicesScreen() {
 
 function DeviceRow({ device, onRevoke }: { device: Device; onRevoke: () => void }) {
   const { clock } = useApp();
+  // Every device may end itself.
+  const mayEnd = useMayWrite() || device.me;
   const [sure, setSure] = useState(false);
   return (
     <li class="worker of-other">
@@ -94,9 +96,11 @@ function DeviceRow({ device, onRevoke }: { device: Device; onRevoke: () => void 
           · {t("pairedAgo", { time: span(device.pairedAt, clock.value) })}
         </span>
       </span>
-      <button type="button" class="button danger" onClick={() => (sure ? onRevoke() : setSure(true))}>
-        {sure ? t("really") : device.me ? t("signOut") : t("revoke")}
-      </button>
+      {mayEnd ? (
+        <button type="button" class="button danger" onClick={() => (sure ? onRevoke() : setSure(true))}>
+          {sure ? t("really") : device.me ? t("signOut") : t("revoke")}
+        </button>
+      ) : null}
     </li>
   );
 }

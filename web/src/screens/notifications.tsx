@@ -6,7 +6,7 @@ import { Icon } from "../parts/icon";
 import { Problem } from "../parts/notice";
 import { address } from "../parts/route";
 import { Shown } from "../parts/visible";
-import { useApp } from "../state/context";
+import { useApp, useMayWrite } from "../state/context";
 import type { AttentionKind, AttentionSettings, PushState, PushTest } from "../state/types";
 import { type TextKey, t, told } from "../texts";
 
@@ -42,7 +42,7 @@ export function NotificationsScreen() {
       <div class="body">
         <p class="small dim">{t("notificationsExplained")}</p>
         <ThisDevice />
-        <Rules />
+        {useMayWrite() ? <Rules /> : <p class="small dim">{t("readOnlyDevice")}</p>}
       </div>
     </>
   );

@@ -7,7 +7,7 @@ import { isSameSpot, lineAt, type OpenComment, spotOf } from "../parts/diff/spot
 import { focused } from "../parts/focus";
 import { Icon } from "../parts/icon";
 import { Shown } from "../parts/visible";
-import { useApp } from "../state/context";
+import { useApp, useMayWrite } from "../state/context";
 import { t } from "../texts";
 
 interface OneFileProps {
@@ -22,6 +22,7 @@ interface OneFileProps {
 
 export function OneFile({ file, isGone, comments, onComments, open, onOpen }: OneFileProps) {
   const { settings } = useApp();
+  const mayWrite = useMayWrite();
   const lines = file.hunks.flatMap((hunk) => hunk.lines);
   const mine = open?.path === file.path ? open : null;
   const from = mine ? lineAt(lines, mine.from) : undefined;
@@ -45,7 +46,7 @@ export function OneFile({ file, isGone, comments, onComments, open, onOpen }: On
       <DiffLines
         file={file}
         wrapped={settings.value.wrapDiff}
-        onPick={pick}
+        onPick={mayWrite ? pick : undefined}
         isPicked={(line) => {
           const place = places.get(line) ?? -1;
           return first >= 0 && place >= first && place <= last;
@@ -72,7 +73,7 @@ export function OneFile({ file, isGone, comments, onComments, open, onOpen }: On
           </>
         )}
       />
-      <p class="diff-hint small dim">{t("tapALine")}</p>
+      {mayWrite ? <p class="diff-hint small dim">{t("tapALine")}</p> : null}
     </div>
   );
 }

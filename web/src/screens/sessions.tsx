@@ -6,7 +6,7 @@ import { Loading, Notice, Problem } from "../parts/notice";
 import { address, go, openSheet } from "../parts/route";
 import { ago } from "../parts/times";
 import { Shown } from "../parts/visible";
-import { useApp } from "../state/context";
+import { useApp, useMayWrite } from "../state/context";
 import type { SessionFound } from "../state/types";
 import { t } from "../texts";
 import { freeName } from "./hire-sheet";
@@ -53,6 +53,7 @@ export function SessionsScreen() {
 
 function Session({ session, onProblem }: { session: SessionFound; onProblem: (why: string) => void }) {
   const { actions, clock, team } = useApp();
+  const mayWrite = useMayWrite();
   const [busy, setBusy] = useState(false);
   const [sure, setSure] = useState(false);
   const resume = async () => {
@@ -92,11 +93,11 @@ function Session({ session, onProblem }: { session: SessionFound; onProblem: (wh
         <a class="button" href={address({ worker: session.worker })}>
           {t("openWorker", { name: session.worker })}
         </a>
-      ) : (
+      ) : mayWrite ? (
         <button type="button" class="button" disabled={busy} onClick={() => void resume()}>
           {sure ? t("takeOver") : t("resume")}
         </button>
-      )}
+      ) : null}
     </li>
   );
 }

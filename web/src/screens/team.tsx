@@ -6,7 +6,7 @@ import { Loading, Notice } from "../parts/notice";
 import { address, openSheet, route } from "../parts/route";
 import { dollars } from "../parts/times";
 import { WorkerRow } from "../parts/worker-row";
-import { useApp } from "../state/context";
+import { useApp, useMayWrite } from "../state/context";
 import type { Worker } from "../state/types";
 import { t } from "../texts";
 
@@ -72,12 +72,15 @@ function WaitsForYou() {
 }
 
 function Everybody({ team }: { team: readonly Worker[] }) {
+  const mayWrite = useMayWrite();
   if (team.length === 0) {
     return (
       <Notice icon="hand" text={t("nobodyYet")}>
-        <button type="button" class="button primary" onClick={() => openSheet("hire")}>
-          {t("hireFirst")}
-        </button>
+        {mayWrite ? (
+          <button type="button" class="button primary" onClick={() => openSheet("hire")}>
+            {t("hireFirst")}
+          </button>
+        ) : null}
       </Notice>
     );
   }
@@ -87,9 +90,11 @@ function Everybody({ team }: { team: readonly Worker[] }) {
         <span>
           {t("team")} · {team.length}
         </span>
-        <button type="button" class="text-button hire" onClick={() => openSheet("hire")}>
-          {t("hire")} <Icon name="plus" />
-        </button>
+        {mayWrite ? (
+          <button type="button" class="text-button hire" onClick={() => openSheet("hire")}>
+            {t("hire")} <Icon name="plus" />
+          </button>
+        ) : null}
       </h2>
       <ul class="workers">
         {team.map((worker) => (

@@ -8,7 +8,7 @@ import { closeSheet, go, openSheet } from "../parts/route";
 import { Sheet } from "../parts/sheet";
 import { dollars, tokens, windowWords } from "../parts/times";
 import { Shown } from "../parts/visible";
-import { useApp } from "../state/context";
+import { useApp, useMayWrite } from "../state/context";
 import type { HireChoice, Outcome, Worker } from "../state/types";
 import { t } from "../texts";
 import { Modes, modesOf, wireOf } from "./hire-sheet";
@@ -24,6 +24,7 @@ export function WorkerSheet({ worker }: { worker: Worker }) {
     );
   }, [actions, worker.backend]);
   const { pane } = useAbilities(worker);
+  const mayWrite = useMayWrite();
   const effort = wireOf(choices, worker.wire)?.effort ?? [];
   const tell = async (done: Promise<Outcome>, then?: () => void) => {
     const outcome = await done;
@@ -34,7 +35,7 @@ export function WorkerSheet({ worker }: { worker: Worker }) {
     <Sheet title={worker.name} tint={tint(worker.backend)}>
       <Facts worker={worker} />
       <Problem text={problem} />
-      {choices?.models.length ? (
+      {mayWrite && choices?.models.length ? (
         <Choice
           label={t("model")}
           value={worker.model}
@@ -43,7 +44,7 @@ export function WorkerSheet({ worker }: { worker: Worker }) {
           onPick={(model) => void tell(actions.tune(worker.name, { model }))}
         />
       ) : null}
-      {effort.length ? (
+      {mayWrite && effort.length ? (
         <Choice
           label={t("effort")}
           value={worker.effort}
@@ -52,13 +53,15 @@ export function WorkerSheet({ worker }: { worker: Worker }) {
           onPick={(one) => void tell(actions.tune(worker.name, { effort: one }))}
         />
       ) : null}
-      <Modes
-        modes={modesOf(choices, worker.wire)}
-        mode={worker.mode}
-        onPick={(mode) => void tell(actions.tune(worker.name, { mode }))}
-      />
+      {mayWrite ? (
+        <Modes
+          modes={modesOf(choices, worker.wire)}
+          mode={worker.mode}
+          onPick={(mode) => void tell(actions.tune(worker.name, { mode }))}
+        />
+      ) : null}
       <div class="stack">
-        {worker.judges ? null : (
+        {worker.judges || !mayWrite ? null : (
           <button type="button" class="button" onClick={() => openSheet("review", worker.name)}>
             {t("review")}
           </button>
@@ -72,20 +75,26 @@ export function WorkerSheet({ worker }: { worker: Worker }) {
             {t("terminal")}
           </button>
         ) : null}
-        <button type="button" class="button" onClick={() => openSheet("sprint", worker.name)}>
-          {worker.sprint ? t("sprintOf", { name: worker.name }) : t("sprintGive")}
-        </button>
-        {worker.focused ? null : (
+        {worker.sprint || mayWrite ? (
+          <button type="button" class="button" onClick={() => openSheet("sprint", worker.name)}>
+            {worker.sprint ? t("sprintOf", { name: worker.name }) : t("sprintGive")}
+          </button>
+        ) : null}
+        {worker.focused || !mayWrite ? null : (
           <button type="button" class="button" onClick={() => void tell(actions.focus(worker.name), closeSheet)}>
             {t("focusIt")}
           </button>
         )}
-        <button type="button" class="button" onClick={() => void tell(actions.relaunch(worker.name), closeSheet)}>
-          {t("relaunchKeeps")}
-        </button>
-        <EndButtons
-          onEnd={(handBack) => void tell(actions.end(worker.name, handBack), () => go({}, { replace: true }))}
-        />
+        {mayWrite ? (
+          <>
+            <button type="button" class="button" onClick={() => void tell(actions.relaunch(worker.name), closeSheet)}>
+              {t("relaunchKeeps")}
+            </button>
+            <EndButtons
+              onEnd={(handBack) => void tell(actions.end(worker.name, handBack), () => go({}, { replace: true }))}
+            />
+          </>
+        ) : null}
       </div>
     </Sheet>
   );

@@ -16,3 +16,8 @@ export function useApp(): App {
   }
   return app;
 }
+
+/** Whether this device may change anything: what it may not do, it is not offered. */
+export function useMayWrite(): boolean {
+  return !useApp().device.value?.readOnly;
+}

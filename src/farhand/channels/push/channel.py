@@ -105,7 +105,7 @@ class PushChannel:
     @property
     def reaches_manager(self) -> bool:
         """Whether one of them may answer: one that may only look is not the manager's."""
-        return any(one.may_answer for one in self._context.push.all())
+        return any(not one.read_only for one in self._context.push.all())
 
     async def buzz(self, buzz: Buzz) -> None:
         """Brings a notification to every device; the outbox deduplicates it by its key."""

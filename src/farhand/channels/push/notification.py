@@ -12,6 +12,7 @@ import msgspec
 from farhand.channels.push import texts
 from farhand.channels.push.texts import in_language
 from farhand.model import asking
+from farhand.model.action import headline, on_one_line
 from farhand.model.app_places import app_address, place_of
 from farhand.model.attention import AttentionKind, LockScreen
 from farhand.model.attention_rules import Buzz, Matter
@@ -63,7 +64,7 @@ def open_payload(
         made["renotify"] = True
     made = _hidden(made, one, shows, to.language)
     if ask is not None:
-        made |= {"requireInteraction": True, **_buttons(ask, made, to.language, shows, sign)}
+        made |= {"requireInteraction": True, **_buttons(ask, made, to, shows, sign)}
     return payload(made, to, badge)
 
 
@@ -132,8 +133,17 @@ def _body(matter: Matter, ask: Ask | None, language: str) -> str:
     where = in_language(texts.WHERE, language).format(where=ask.where) if ask.where else ""
     told = [said(one, language) for one in ask.risk_phrases]
     risks = f"⚠ {'; '.join(told if all(told) and len(told) == len(ask.risks) else ask.risks)}" if ask.risks else ""
-    text = "\n".join(part for part in (question or ask.question, whole, where, risks) if part)
+    first = question or _wanted(ask, language) or ask.question
+    text = "\n".join(part for part in (first, whole, where, risks) if part)
     return text if len(text) <= MOST_BODY_CHARACTERS else f"{text[: MOST_BODY_CHARACTERS - 1]}…"
+
+
+def _wanted(ask: Ask, language: str) -> str:
+    """What would be done, where the question says that and nothing else; empty for what has no words of its own."""
+    action = ask.action
+    if action is None or action.kind not in texts.ACTIONS or ask.question != headline(action):
+        return ""
+    return in_language(texts.ACTIONS[action.kind], language).format(what=on_one_line(action.target))
 
 
 def _line(line: DigestLine, language: str) -> str:
@@ -155,11 +165,12 @@ def _hidden(made: dict[str, Any], matter: Matter | None, shows: LockScreen, lang
     return {**made, "title": NAME, "body": in_language(texts.WAITS, language)}
 
 
-def _buttons(ask: Ask, made: dict[str, Any], language: str, shows: LockScreen, sign: Sign) -> dict[str, Any]:
-    """Allow is there only where all of what would run is shown, and where; Deny wherever it is known what is denied."""
+def _buttons(ask: Ask, made: dict[str, Any], to: PushSubscription, shows: LockScreen, sign: Sign) -> dict[str, Any]:
+    """Allow is there only where all of what would run is shown, and where; Deny wherever it is known what is denied;
+    neither on a device that may only look."""
     data: dict[str, Any] = {"ask": ask.id, "digest": ask.digest}
     offered: list[tuple[str, tuple[str, str, str, str, str], Choice]] = []
-    allow, deny = narrow_choices(ask)
+    allow, deny = (None, None) if to.read_only else narrow_choices(ask)
     if allow is not None and ask.where and shows is LockScreen.ALL and is_shown_whole(made["body"]):
         offered.append(("allow", texts.ALLOW, allow))
     if deny is not None and shows is not LockScreen.NOTHING:
@@ -167,7 +178,7 @@ def _buttons(ask: Ask, made: dict[str, Any], language: str, shows: LockScreen, s
     actions = []
     for action, words, choice in offered:
         data[action] = {"choice": choice.id, "token": sign(ask, choice.id)}
-        actions.append({"action": action, "title": in_language(words, language), "navigate": made["navigate"]})
+        actions.append({"action": action, "title": in_language(words, to.language), "navigate": made["navigate"]})
     return {"data": data, "actions": actions} if actions else {"data": data}
 
 

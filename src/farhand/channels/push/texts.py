@@ -1,5 +1,6 @@
 """The words of notifications in the five languages of the app. Pure."""
 
+from farhand.model.action import ActionKind
 from farhand.model.attention import AttentionKind
 from farhand.model.words import LANGUAGES
 
@@ -42,6 +43,15 @@ TITLES = {
         "{worker} 的冲刺已结束",
     ),
     AttentionKind.NODE: ("Your node", "Dein Node", "Ton nœud", "Tu nodo", "你的节点"),
+}
+# What would be done; what has no words here is told as the question says it.
+ACTIONS = {
+    ActionKind.RUN: ("Run: {what}", "Ausführen: {what}", "Exécuter : {what}", "Ejecutar: {what}", "运行：{what}"),
+    ActionKind.WRITE: ("Write {what}", "{what} schreiben", "Écrire {what}", "Escribir {what}", "写入 {what}"),
+    ActionKind.EDIT: ("Edit {what}", "{what} bearbeiten", "Modifier {what}", "Editar {what}", "编辑 {what}"),
+    ActionKind.DELETE: ("Delete {what}", "{what} löschen", "Supprimer {what}", "Borrar {what}", "删除 {what}"),
+    ActionKind.READ: ("Read {what}", "{what} lesen", "Lire {what}", "Leer {what}", "读取 {what}"),
+    ActionKind.FETCH: ("Fetch {what}", "{what} abrufen", "Récupérer {what}", "Descargar {what}", "获取 {what}"),
 }
 WHERE = ("In: {where}", "In: {where}", "Dans : {where}", "En: {where}", "位置：{where}")
 STILL = (

@@ -8,12 +8,22 @@ import anyio
 
 from farhand.drivers.gemini.asks import CUSTOM, ESCAPE, FEEDBACK, GeminiQuestion, is_asked, is_refusal, pressed
 from farhand.drivers.gemini.launch import MANIFEST
-from farhand.drivers.gemini.tmux.screen import Dialog, bare, gives_up, holds, read_box, read_dialog, says
+from farhand.drivers.gemini.tmux.screen import (
+    Dialog,
+    bare,
+    gives_up,
+    has_started,
+    holds,
+    offers_commands,
+    read_box,
+    read_dialog,
+    says,
+)
 from farhand.drivers.wires.asks.build import GONE
 from farhand.drivers.wires.tmux import Pane, Tmux
-from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
+from farhand.drivers.wires.tmux.keyboard import REACTION_SECONDS, Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words
-from farhand.drivers.wires.tmux.submit import BoxOptions
+from farhand.drivers.wires.tmux.submit import BoxOptions, OwnTexts
 from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.words import Mode
 
@@ -21,6 +31,7 @@ from farhand.model.words import Mode
 BOX = BoxOptions(read_box=read_box, holds=holds, enter_delay_seconds=0.12, timeout_seconds=8.0)
 is_command = commands(r"^[/?][a-z]*(\s|$)")
 BEHIND = "Another question stands there by now; nothing was allowed. If this one still waits, it is asked again."
+STARTING = "Gemini CLI still starts and would take a command for a prompt: nothing was typed. Try again in a moment."
 _START_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 5.0
@@ -37,6 +48,28 @@ class GeminiKeyboard(Keyboard):
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
         super().__init__(tmux, pane, BOX, is_command, colours=False)
+        # Whether its commands were seen to be loaded; they stay so.
+        self._loaded = False
+
+    async def submit(self, text: str, seen: anyio.Event | None = None, handed_over: OwnTexts = tuple) -> Outcome:
+        """Submits a message at once, and a command as soon as the CLI has loaded its commands."""
+        if self.is_command(text) and not await self._takes_commands():
+            return NotTaken(why=f"{STARTING} {self.where()}")
+        return await super().submit(text, seen, handed_over)
+
+    async def _takes_commands(self) -> bool:
+        """Whether it has started and lists its commands for a slash, which is taken away again."""
+        if self._loaded or not await self.shows(has_started, _START_SECONDS):
+            return self._loaded
+        async with self._busy:
+            if read_box(await self.screen()) != "":
+                # Whoever submits is told what stands there.
+                return True
+            await self._tmux.type(self._pane, "/")
+            self._loaded = await self.shows(offers_commands, _START_SECONDS)
+            await self._tmux.press(self._pane, "BSpace")
+            await self.shows(lambda screen: read_box(screen) == "", REACTION_SECONDS)
+        return self._loaded
 
     async def dialog(self, question: GeminiQuestion, seconds: float = _DIALOG_SECONDS) -> Dialog | None:
         """The very dialog that the question was seen in, while it is on the screen."""

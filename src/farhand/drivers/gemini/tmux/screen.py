@@ -15,6 +15,8 @@ _AT_WORK = re.compile(r"^\s*Executing Hook|\(esc to cancel|^ [\u2800-\u28ff]")
 # While it starts it keeps what is typed, shows that below, and submits it later.
 _KEPT = re.compile(r"[Pp]rompts will be queued\.|^\s*Queued \(press ")
 _RULE = re.compile(r"^[─━]{20,}\s*$")
+# Below the box: which of how many commands is chosen. It has more of its own than its list shows at once.
+_LISTED = re.compile(r"^\s*\(\d+/\d+\)\s*$")
 _BOX = re.compile(r"^ [>*!](?: |$)")
 _OPTION = re.compile(r"^[●○>]?\s*(\d+)\.\s+(.+?)\s*$")
 # A message that is longer is shown as a token, and arrives whole all the same.
@@ -109,6 +111,18 @@ def is_at_work(screen: str) -> bool:
     said = [number for number, line in enumerate(above) if line.lstrip().startswith(("> ", ANSWER))]
     newest = above[said[-1] :] if said else above
     return any(_AT_WORK.search(line) for line in above[-2:]) or any(_KEPT.search(line) for line in newest)
+
+
+def has_started(screen: str) -> bool:
+    """Whether it shows its name or a conversation above the box: until then it keeps whatever is submitted."""
+    lines = plain(screen).splitlines()
+    rule = next((number for number in range(len(lines) - 1, -1, -1) if _RULE.match(lines[number])), 0)
+    return any(line.strip() and not _STATUS.search(line) for line in lines[:rule])
+
+
+def offers_commands(screen: str) -> bool:
+    """Whether it lists its commands below the box: before they are loaded, a command is a prompt to it."""
+    return any(_LISTED.match(line) for line in plain(screen).splitlines())
 
 
 def status_of(title: str) -> str:
