@@ -10,7 +10,9 @@ import pytest
 from tests.house.telegram_house import telegram_house
 
 from farhand.core.retention import MEGABYTE, Retention
-from farhand.model.facts import AskRaised, AskSettled, Said, TurnEnded
+from farhand.core.turn_text import CUT, LONGEST_TURN
+from farhand.model.facts import AskRaised, AskSettled, Said, ToolEnded, TurnEnded
+from farhand.model.history import TurnEntry
 from farhand.model.ports import Settle
 from farhand.model.words import Choice, HowEnded, HowSettled
 from farhand.testing.house import House, open_house
@@ -43,6 +45,25 @@ async def test_a_question_too_many_is_denied_and_the_agent_hears_why(house: Hous
     assert [one.note for one in told if one] == [settled.note] * 3
     accepted = await house.answer("a-3", "yes")
     assert (await house.fact(AskSettled, after=accepted.seq - 1)).ask == "a-3"
+
+
+async def test_a_turn_that_writes_without_end_is_kept_up_to_a_limit_and_the_next_one_whole(house: House) -> None:
+    await house.hire()
+    endless, done = [Said(text=LONG)] * (2 * LONGEST_TURN // len(LONG)), TurnEnded(how=HowEnded.COMPLETED)
+    house.agent.plays(Said(text="begun "), *endless, ToolEnded(call="c", output=LONG), done)
+    house.agent.plays(Said(text="short"), done)
+    await house.say("write without end")
+    last = await house.say("and now?")
+    await house.event(TurnEnded, lambda event: event.turn == last.message)
+    newest = await house.hub.history("ann", None, 1)
+    older = await house.hub.history("ann", newest.entries[0].seq, 1)
+    turns = [one.view for one in (*older.entries, *newest.entries) if isinstance(one, TurnEntry)]
+    first, second = turns
+    assert len(first.text) == LONGEST_TURN
+    assert first.text.startswith("begun x")
+    assert first.notes == (CUT,)
+    assert first.ended is not None
+    assert (second.text, second.notes) == ("short", ())
 
 
 async def test_the_manager_is_told_once_and_asked_no_more_than_the_limit(tmp_path: Path, bot: FakeBot) -> None:

@@ -10,6 +10,7 @@ from farhand.core.advice import advised
 from farhand.core.hub import LocalHub
 from farhand.core.restarts import RestartPolicy
 from farhand.core.steps import Begin, Leave, Restart, Step, next_step
+from farhand.core.turn_text import TurnText
 from farhand.model import facts, road
 from farhand.model.errors import DriverError, FarhandError
 from farhand.model.facts import Draft, Fact
@@ -56,6 +57,7 @@ class LinkService:
         self._declined: set[str] = set()
         # Asks whose answers may be with the agent already, though nobody has confirmed it yet.
         self._answers_on_their_way: set[str] = set()
+        self._text = TurnText()
 
     @property
     def worker(self) -> Worker:
@@ -112,9 +114,11 @@ class LinkService:
         road.reached("worker.before_record")
         now = self._clock.now()
         cursor = Cursor(owner=self._owner, value=batch.cursor) if batch.cursor else None
+        turn = self.worker.turn
+        bounded = self._text.bounded(turn.id if turn else None, batch.heard)
 
         def make_drafts(worker: Worker) -> list[Draft]:
-            heard = chosen(worker, batch.heard)
+            heard = chosen(worker, bounded)
             others = self._hub.others(self._name)
             drafts = admit.admit(worker, heard, now, self._answers_on_their_way, self._open_asks, others)
             return advised(drafts, self._sign_in)
