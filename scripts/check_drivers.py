@@ -21,6 +21,7 @@ ROOT_FILES = {
     "asks.py": "a question of the CLI as an ask, and the answer as the CLI wants it",
     "permission_rules.py": "the rules that an answer may give the CLI, and how far each reaches",
     "edits.py": "which edits the mode auto_edit allows, by where their paths lead",
+    "context.py": "how full a conversation is, where the CLI tells it elsewhere than on its wire",
     "limits.py": "whether an error is a usage limit, when it ends, and how much of a window is used",
     "models.py": "what the CLI tells of the models that it can use",
     "sessions.py": "the conversations that the CLI keeps on this machine",

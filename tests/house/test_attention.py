@@ -55,9 +55,12 @@ async def test_without_a_device_the_chat_is_loud_and_the_ask_comes_again_there(t
 
 async def test_a_device_that_may_only_look_does_not_keep_the_chat_quiet(tmp_path: Path) -> None:
     async with push_house(tmp_path, chat=True) as push:
-        await push.pair("guest", read_only=True)
+        guest = await push.pair("guest", read_only=True)
+        push.look(guest, "ann", read_only=True)
         await push.ask()
         assert not await silenced(push, AskRaised, "toychat")
+        push.clock.advance(1)
+        assert push.chat.nudged == []
 
 
 async def test_where_there_are_only_devices_that_may_look_they_are_told(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ class Attention:
         self._changed.set()
 
     def _around(self) -> Situation:
-        looked = frozenset(name for name in self._hub.present.workers if self._views.looking_at(name))
+        looked = frozenset(name for name in self._hub.present.workers if self._views.is_before_manager(name))
         chats = tuple(one.name for one in self._channels if isinstance(one, ReachesManager) and one.manager_chat)
         apps = [one for one in self._channels if isinstance(one, BuzzesApp)]
         # A device that may only look keeps no chat quiet.

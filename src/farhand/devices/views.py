@@ -20,6 +20,7 @@ class _Connection:
 
     device: DeviceId
     name: str
+    read_only: bool
     view: Looking | None = None
     heard_at: float = 0.0
 
@@ -43,9 +44,11 @@ class DeviceViews:
         self._callbacks.call()
 
     @contextmanager
-    def connected(self, device: DeviceId, name: str = "") -> Iterator[Callable[[Looking | None], None]]:
+    def connected(
+        self, device: DeviceId, name: str = "", *, read_only: bool = False
+    ) -> Iterator[Callable[[Looking | None], None]]:
         """For as long as a connection is open: what is called with each view that the device tells of."""
-        connection = _Connection(device, name)
+        connection = _Connection(device, name, read_only)
         self._connections.append(connection)
 
         def looks(view: Looking | None) -> None:
@@ -77,9 +80,12 @@ class DeviceViews:
 
     def looking_at(self, worker: WorkerName) -> frozenset[DeviceId]:
         """The devices on whose screens that worker is right now."""
-        since = self._clock.now() - HEARD_SECONDS
-        return frozenset(
-            one.device
-            for one in self._connections
-            if one.view is not None and one.view.visible and one.view.worker == worker and one.heard_at >= since
-        )
+        return frozenset(one.device for one in self._connections if self._shows(one, worker))
+
+    def is_before_manager(self, worker: WorkerName) -> bool:
+        """Whether one of them may do more than look: whoever may not is not the manager."""
+        return any(self._shows(one, worker) and not one.read_only for one in self._connections)
+
+    def _shows(self, one: _Connection, worker: WorkerName) -> bool:
+        is_fresh = one.heard_at >= self._clock.now() - HEARD_SECONDS
+        return one.view is not None and one.view.visible and one.view.worker == worker and is_fresh

@@ -114,7 +114,9 @@ class DeviceRegistry(Protocol):
 class ViewRegistry(Protocol):
     """What the people at devices look at right now; nothing of it is written down."""
 
-    def connected(self, device: DeviceId, name: str = "") -> AbstractContextManager[Callable[[Looking | None], None]]:
+    def connected(
+        self, device: DeviceId, name: str = "", *, read_only: bool = False
+    ) -> AbstractContextManager[Callable[[Looking | None], None]]:
         """For as long as a connection of the device is open: what is called with each view that it tells of."""
         ...
 
@@ -137,4 +139,8 @@ class ViewRegistry(Protocol):
 
     def looking_at(self, worker: WorkerName) -> frozenset[DeviceId]:
         """The devices on whose screens that worker is, as far as they were heard of lately."""
+        ...
+
+    def is_before_manager(self, worker: WorkerName) -> bool:
+        """Whether one of them may do more than look."""
         ...

@@ -15,7 +15,7 @@ from farhand.model.stream import Looking, Opening
 from farhand.model.words import Seq
 from farhand.server.callers import Caller, Callers
 from farhand.server.http import error_response
-from farhand.server.stream import LiveNode, frames
+from farhand.server.stream import LiveNode, device_id, frames, views_of
 
 OPENING_SECONDS = 10.0
 # What ends a socket, as its close frame says.
@@ -35,10 +35,9 @@ def socket_routes(node: LiveNode, callers: Callers) -> list[BaseRoute]:
         await socket.accept(subprotocol=stream.PROTOCOL if offered else None)
         try:
             opening = await _opening(socket)
-            device, name = (caller.device.id, caller.device.name) if caller.device else ("", "")
-            with node.views.connected(device, name) as looks, callers.admitted(caller) as revoked:
+            with views_of(node.views, caller) as looks, callers.admitted(caller) as revoked:
                 looks(opening.view)
-                async with aclosing(frames(node, opening, device)) as sent:
+                async with aclosing(frames(node, opening, device_id(caller))) as sent:
                     await _serve(socket, sent, looks, revoked)
         except WebSocketDisconnect:
             return
