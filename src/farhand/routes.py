@@ -77,7 +77,7 @@ def listener_routes(node: Node, drivers: Mapping[str, Driver], key: str, callers
         from_containers=sandbox.enabled,
         own_user=own_user,
     )
-    own = http.routes(node.hub, node.status, key, callers, reserved_names(node))
+    own = http.routes(node.hub, node.status, key, callers, node.inbox, reserved_names(node))
     return [*own, *public, *closed([*local, *hooks], guard), *closed(own_key, guard, has_own_key=True)]
 
 

@@ -7,7 +7,20 @@ import pytest
 from farhand.drivers.wires.tmux.keyboard import commands, guarded
 from farhand.model.agent_orders import begins_as_order
 
-UNSEEN = ["", " ", "\n\t", "\ufeff", "\u200b", "\u2060 \u00ad", "\u00a0", "\u3000", "\u180e", "\u3164", "\U000e0041", "\x01"]
+UNSEEN = [
+    "",
+    " ",
+    "\n\t",
+    "\ufeff",
+    "\u200b",
+    "\u2060 \u00ad",
+    "\u00a0",
+    "\u3000",
+    "\u180e",
+    "\u3164",
+    "\U000e0041",
+    "\x01",
+]
 
 
 @pytest.mark.parametrize("before", UNSEEN)

@@ -1,4 +1,4 @@
-"""Names of files that may hold a secret: what is called so is never shown to anybody. Pure."""
+"""Names of files and folders that may hold a secret: what is called so is never shown to anybody. Pure."""
 
 from pathlib import PurePath
 
@@ -10,19 +10,26 @@ BLOCKED_NAMES = frozenset(
         ".env .npmrc .pypirc .netrc .git-credentials id_rsa id_ed25519 id_dsa credentials kubeconfig "
         # What agents and their neighbours sign in with.
         ".credentials.json auth.json oauth_creds.json google_accounts.json mcp-oauth-tokens.json "
-        "application_default_credentials.json credentials.json access_tokens.db hosts.yml token.json"
+        "application_default_credentials.json credentials.json access_tokens.db hosts.yml token.json "
+        "id_ecdsa .dockercfg rclone.conf credentials.toml credentials.tfrc.json terraform.tfstate terraform.tfvars "
+        ".vault-token .pgpass .my.cnf .htpasswd .s3cfg .boto .databrickscfg .xauthority client_secret.json "
+        "service-account.json secrets.yaml secrets.yml secrets.json secrets.toml"
     ).split()
 ).union(compat.ACCOUNT_FILES)
+# All that lies in them may be one. A version control keeps every file under other names there, the secret ones too.
+SECRET_FOLDERS = frozenset(".ssh .gnupg .aws .kube .azure .vnc .git .svn .hg".split())
 
 
 def may_hold_secret(path: str | PurePath) -> bool:
-    """Whether the last name of the path is one of those, or it is a repository's configuration: addresses in it may
-    have a password."""
+    """Whether the last name of the path is one of those, or a folder on the way is."""
     given = PurePath(path)
     name, ending = given.name.lower(), given.suffix.lower()
     return (
         name in BLOCKED_NAMES
-        or name.startswith(".env")
+        or name.startswith((".env", "id_rsa", "id_ed25519"))
+        or name.endswith((".env", ".kdbx"))
+        or (name.startswith(".") and name.endswith("_history"))
         or ending in BLOCKED_ENDINGS
-        or (name.startswith("config") and ".git" in given.parts[:-1])
+        or (name == "config.json" and given.parent.name.lower() == ".docker")
+        or not SECRET_FOLDERS.isdisjoint(part.lower() for part in given.parts[:-1])
     )

@@ -38,6 +38,7 @@ from farhand.model.worker_keys import VIA_KEY
 from farhand.server.accepting import Acceptor
 from farhand.server.callers import Callers, until_revoked
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
+from farhand.server.device_commands import Inbox, check_device_command
 from farhand.server.door import OpenHub
 from farhand.server.local import CONNECTION, CUT_UNREAD
 from farhand.server.speaker import own_name
@@ -62,6 +63,7 @@ def routes(
     status: Callable[[], dict[str, Any]],
     key: str,
     callers: Callers,
+    inbox: Inbox,
     reserved: frozenset[str] = frozenset(),
 ) -> list[BaseRoute]:
     """The hub over HTTP: `POST /api/hub/commands`, and to read `/events`, `/present`, `/status`, `/sessions`;
@@ -86,6 +88,7 @@ def routes(
         if caller.device is None:
             sender = Sender(via=own_name(request.headers.get("x-farhand-via", VIA_KEY), reserved))
         else:
+            check_device_command(command, (await hub.look()).workers, inbox)
             sender = caller.sender
         accepted = await hub.send(command, sender)
         return json_response(frames.DoorReply(accepted=accepted))

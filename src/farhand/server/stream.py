@@ -75,7 +75,8 @@ async def _viewed(
     views: ViewRegistry, caller: Caller, opening: Opening, pieces: AsyncIterator[bytes]
 ) -> AsyncIterator[bytes]:
     """The pieces of a stream; while it is open, its device looks at what it last told."""
-    with views.connected(_name(caller), caller.device.name if caller.device else "") as looks:
+    name = caller.device.name if caller.device else ""
+    with views.connected(_name(caller), name, answers=caller.may_act) as looks:
         looks(opening.view)
         async for piece in pieces:
             yield piece

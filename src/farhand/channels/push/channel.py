@@ -99,6 +99,11 @@ class PushChannel:
 
     @property
     def can_buzz(self) -> bool:
+        """Whether a device can be reached that may answer: one that only looks takes nothing away from the chats."""
+        return any(not one.read_only for one in self._context.push.all())
+
+    @property
+    def can_show(self) -> bool:
         """Whether any device can be reached."""
         return bool(self._context.push.all())
 

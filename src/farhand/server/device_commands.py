@@ -1,0 +1,25 @@
+"""What a device may command: its own words and the files that it sent, no answer in a worker's name."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePath
+
+from farhand.model.commands import Command, Respond, Say
+from farhand.model.errors import NotAllowed
+
+# The folder for what the manager sends that worker.
+Inbox = Callable[[str], Path]
+
+
+def check_device_command(command: Command, workers: Iterable[str], inbox: Inbox) -> None:
+    """Raises NotAllowed for an answer, which is a worker's own, and for an attachment that was never sent to anybody:
+    it would be any file of this machine."""
+    match command:
+        case Respond():
+            raise NotAllowed("An answer comes from the worker's own programs, not from a device.")
+        case Say(attachments=attachments) if attachments:
+            known = {inbox(name) for name in workers}
+            for one in attachments:
+                if PurePath(one.path).parent not in known:
+                    raise NotAllowed("A device attaches what it has uploaded, and no other file.", path=one.path[:200])
+        case _:
+            pass
