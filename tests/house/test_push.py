@@ -410,26 +410,6 @@ async def test_the_node_itself_can_buzz(push: PushHouse) -> None:
     assert (shown["title"], shown["body"][:8]) == ("Your node", "Telegram")
 
 
-async def test_a_device_that_only_looks_keeps_nothing_from_the_chat(tmp_path: Path) -> None:
-    async with push_house(tmp_path, chat=True) as push:
-        watcher = await push.pair("watcher", read_only=True)
-        views = push.house.node.views
-        looks = push.stack.enter_context(views.connected(watcher.id, "watcher", answers=False))
-        looks(Looking(worker="ann", visible=True))
-        assert not push.channel.can_buzz
-        await push.ask()
-        (buzz,) = await push.chat.says(1)
-        assert buzz.place == push.chat.name
-
-
-async def test_a_device_that_only_looks_is_told_where_nobody_else_can_be(tmp_path: Path) -> None:
-    async with push_house(tmp_path) as push:
-        watcher = await push.pair("watcher", read_only=True)
-        await push.ask()
-        (request,) = await push.service.receives(1)
-        assert "make deploy" in str(watcher.reads(request))
-
-
 async def test_keys_that_are_no_point_of_the_curve_are_refused(push: PushHouse) -> None:
     phone = push.phones[0]
     asked = phone.browser.subscription()

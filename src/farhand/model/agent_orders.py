@@ -9,12 +9,12 @@ ORDERS = ("/", "!", "#")
 
 
 def begins_as_order(text: str) -> bool:
-    """Whether a CLI that is told this may do it instead of reading it: CLIs trim more than what Python calls a blank."""
+    """Whether a CLI that is told this may do it instead of reading it: CLIs trim more than Python's blanks."""
     return text.startswith(ORDERS, _first_seen(text))
 
 
 def without_hidden_beginning(text: str) -> str:
-    """The text without what nobody sees before its first word: whether a CLI leaves that out or not, it reads the same."""
+    """The text without what nobody sees before its first word: whether or not a CLI leaves that out, it reads the same."""
     first = _first_seen(text)
     return "".join(one for one in text[:first] if not is_hidden(one)) + text[first:]
 
