@@ -411,7 +411,7 @@ async def test_the_node_itself_can_buzz(push: PushHouse) -> None:
 
 
 async def test_keys_that_are_no_point_of_the_curve_are_refused(push: PushHouse) -> None:
-    phone = push.phones[0]
+    phone = await push.pair()
     asked = phone.browser.subscription()
     odd = base64.urlsafe_b64encode(b"\x04" + b"\x01" * 64).decode().rstrip("=")
     refused = await phone.post("/api/push", {**asked, "keys": {**asked["keys"], "p256dh": odd}})

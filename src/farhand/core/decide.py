@@ -11,7 +11,7 @@ from farhand.model import attention, commands, errors, facts, sprint
 from farhand.model.answers import choices_made
 from farhand.model.commands import Command
 from farhand.model.facts import Draft, Fact
-from farhand.model.names import LONGEST, normalize, origin
+from farhand.model.names import LONGEST, is_model_name, normalize, origin
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Message, Present, Worker, kind_of
 from farhand.model.provenance import is_by_pipe, writer
@@ -139,11 +139,18 @@ def _interrupt(worker: Worker, sender: Sender) -> list[Draft]:
     return [_draft(worker, facts.Withdrawn(message=one.id, by=sender)) for one in waiting]
 
 
+def check_model(model: str) -> None:
+    """Raises BadInput for what no model is called."""
+    if model and not is_model_name(model):
+        raise errors.BadInput("A model's name has no blanks, and begins with no hyphen.", model=model[:100])
+
+
 def _tune(worker: Worker, command: commands.Tune, sender: Sender, policy: HirePolicy) -> list[Draft]:
     model, mode, effort = command.model, command.mode, command.effort
     if model is None and mode is None and effort is None:
         raise errors.BadInput("Tune needs a model, a mode or an effort.")
     policy.check_mode(mode)
+    check_model(model or "")
     if effort is not None:
         policy.check_effort(worker.kind, effort)
     return [_draft(worker, facts.TuneAsked(model=model, mode=mode, effort=effort, by=sender))]
@@ -158,6 +165,7 @@ def _hire(
     policy.check_mode(mode)
     if command.effort:
         policy.check_effort(kind_of(backend, command.options), command.effort)
+    check_model(command.model)
     if found is not None:
         check_free(present, found, anyway=command.anyway)
     if not command.directory.isprintable():
@@ -170,7 +178,8 @@ def _hire(
     hired = facts.Hired(
         backend=backend,
         directory=directory,
-        model=command.model or (found.model if found else ""),
+        # What is stored of a conversation is a file that an agent can write.
+        model=command.model or (found.model if found and is_model_name(found.model) else ""),
         mode=mode,
         effort=command.effort,
         options=command.options,

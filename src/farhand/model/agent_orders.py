@@ -14,7 +14,7 @@ def begins_as_order(text: str) -> bool:
 
 
 def without_hidden_beginning(text: str) -> str:
-    """The text without what nobody sees before its first word: whether or not a CLI leaves that out, it reads the same."""
+    """The text without what nobody sees before its first word: a CLI that leaves that out reads the same."""
     first = _first_seen(text)
     return "".join(one for one in text[:first] if not is_hidden(one)) + text[first:]
 

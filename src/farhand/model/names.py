@@ -23,6 +23,12 @@ def is_session_id(text: str) -> bool:
     return plain and 0 < len(text) <= LONGEST_SESSION and not text.startswith(("-", ".", "/"))
 
 
+def is_model_name(text: str) -> bool:
+    """Whether a model may be called that: the name stands on a command line, as the id of a conversation does."""
+    plain = text.isprintable() and not any(character.isspace() for character in text)
+    return plain and 0 < len(text) <= LONGEST_SESSION and not text.startswith("-")
+
+
 def again(message: str) -> str:
     """What a message is called that waits once more: no wire may take it for the one that it had before."""
     first, tilde, times = message.rpartition("~")
