@@ -25,6 +25,7 @@ from farhand.server.http import number
 # Reads a file that a worker may show: its path, and the folder that the worker works in.
 ReadShown = Callable[[str, Worker], bytes]
 Answer = Callable[[Request, Worker], Awaitable[Response]]
+_BLOCK = 64 * 1024
 _COMMITS = 50
 # How far back a file is looked for, in pages of the longest kind.
 _PAGES_SEARCHED = 20
@@ -36,7 +37,9 @@ def worker_routes(
     """Everything here only reads. What holds a secret of the node is not shown: with its key, who looks may do all."""
 
     async def without_secrets(content: bytes) -> None:
-        if held := await anyio.to_thread.run_sync(lambda: secrets().found_in([content])):
+        # In small blocks: a search in all of it at once would let nobody else run meanwhile.
+        blocks = (content[start : start + _BLOCK] for start in range(0, len(content), _BLOCK))
+        if held := await anyio.to_thread.run_sync(lambda: secrets().found_in(blocks)):
             raise NotAllowed(f"This is not shown: it holds a secret of the node, {held}.")
 
     def of_worker(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
