@@ -21,6 +21,7 @@ from farhand.model.words import Seq
 from farhand.model.workdir import WorkdirDiff, Workdirs
 from farhand.server.callers import Callers
 from farhand.server.http import number
+from farhand.server.pieces import PiecedResponse
 
 # Reads a file that a worker may show: its path, and the folder that the worker works in.
 ReadShown = Callable[[str, Worker], bytes]
@@ -160,4 +161,4 @@ def _download(path: str, content: bytes) -> Response:
         "Content-Security-Policy": "sandbox; default-src 'none'",
         "Content-Disposition": f'{"inline" if picture else "attachment"}; filename="{name}"',
     }
-    return Response(content, media_type=picture or "application/octet-stream", headers=headers)
+    return PiecedResponse(content, media_type=picture or "application/octet-stream", headers=headers)
