@@ -152,9 +152,9 @@ class PushHouse:
         await self.house.fact(AskRaised, lambda event: isinstance(event.fact, AskRaised) and event.fact.ask == fact.ask)
         return fact
 
-    def look(self, phone: Phone, worker: str, *, read_only: bool = False) -> Callable[[Looking | None], None]:
+    def look(self, phone: Phone, worker: str) -> Callable[[Looking | None], None]:
         """What that device has on its screen, until the house closes; what is called when that changes."""
-        connected = self.stack.enter_context(self.house.node.views.connected(phone.id, read_only=read_only))
+        connected = self.stack.enter_context(self.house.node.views.connected(phone.id))
         connected(Looking(worker=worker, visible=True))
         return connected
 

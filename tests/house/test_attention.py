@@ -12,6 +12,7 @@ from farhand.model.attention import AttentionKind, AttentionSettings
 from farhand.model.commands import SetAttention
 from farhand.model.errors import BadInput
 from farhand.model.facts import AskRaised, AskSettled, AttentionSet, Said, TurnEnded
+from farhand.model.stream import Looking
 from farhand.model.words import HowEnded
 from farhand.testing.push_service import push_service
 
@@ -53,21 +54,21 @@ async def test_without_a_device_the_chat_is_loud_and_the_ask_comes_again_there(t
         assert [one.step for one in await push.chat.says(1)] == [2]
 
 
-async def test_a_device_that_may_only_look_does_not_keep_the_chat_quiet(tmp_path: Path) -> None:
+async def test_a_device_that_only_looks_keeps_nothing_from_the_chat(tmp_path: Path) -> None:
     async with push_house(tmp_path, chat=True) as push:
-        guest = await push.pair("guest", read_only=True)
-        push.look(guest, "ann", read_only=True)
+        watcher = await push.pair("watcher", read_only=True)
+        connected = push.house.node.views.connected(watcher.id, "watcher", answers=False)
+        push.stack.enter_context(connected)(Looking(worker="ann", visible=True))
         await push.ask()
         assert not await silenced(push, AskRaised, "toychat")
-        push.clock.advance(1)
-        assert push.chat.nudged == []
 
 
-async def test_where_there_are_only_devices_that_may_look_they_are_told(tmp_path: Path) -> None:
+async def test_a_device_that_only_looks_is_told_where_nobody_else_can_be(tmp_path: Path) -> None:
     async with push_house(tmp_path) as push:
-        await push.pair("guest", read_only=True)
+        watcher = await push.pair("watcher", read_only=True)
         await push.ask()
-        await push.service.receives(1)
+        (request,) = await push.service.receives(1)
+        assert "make deploy" in str(watcher.reads(request))
 
 
 async def test_an_answer_is_loud_where_its_message_came_from(tmp_path: Path) -> None:

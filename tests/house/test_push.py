@@ -1,5 +1,6 @@
 """Push: what a device gets, who may answer from it, and what becomes of a service that says no."""
 
+import base64
 import json
 import stat
 from collections.abc import AsyncIterator
@@ -416,3 +417,11 @@ async def test_the_node_itself_can_buzz(push: PushHouse) -> None:
     await push.house.node.announce("Telegram cannot be heard: another node took its place.")
     shown = phone.reads((await push.service.receives(1))[0])["notification"]
     assert (shown["title"], shown["body"][:8]) == ("Your node", "Telegram")
+
+
+async def test_keys_that_are_no_point_of_the_curve_are_refused(push: PushHouse) -> None:
+    phone = await push.pair()
+    asked = phone.browser.subscription()
+    odd = base64.urlsafe_b64encode(b"\x04" + b"\x01" * 64).decode().rstrip("=")
+    refused = await phone.post("/api/push", {**asked, "keys": {**asked["keys"], "p256dh": odd}})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "bad_input")

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from farhand.server.strict_requests import is_plain, why_ambiguous
+from farhand.server.strict_requests import LONGEST_BODY, is_plain, why_ambiguous
 
 PIECES = some.sampled_from(
     [
@@ -37,3 +37,10 @@ def test_what_clients_send_is_plain() -> None:
     assert is_plain(b"GET /workers HTTP/1.1\r\nHost: 127.0.0.1:8081\r\nContent-Type: a\r\nX: b\tc\r\n\r\nmore")
     assert not is_plain(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx")
     assert not why_ambiguous(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx")
+
+
+def test_a_body_that_no_route_would_take_is_refused_with_its_head() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+    assert why_ambiguous(head % LONGEST_BODY) == ""
+    for length in (LONGEST_BODY + 1, 10**11, 10**40):
+        assert why_ambiguous(head % length)

@@ -176,11 +176,10 @@ class Attention:
         self._changed.set()
 
     def _around(self) -> Situation:
-        looked = frozenset(name for name in self._hub.present.workers if self._views.is_before_manager(name))
+        looked = frozenset(name for name in self._hub.present.workers if self._views.looking_at(name, answers=True))
         chats = tuple(one.name for one in self._channels if isinstance(one, ReachesManager) and one.manager_chat)
         apps = [one for one in self._channels if isinstance(one, BuzzesApp)]
-        # A device that may only look keeps no chat quiet.
-        app = any(one.reaches_manager or (one.can_buzz and not chats) for one in apps)
+        app = any(one.can_buzz or (one.can_show and not chats) for one in apps)
         return Situation(now=self._clock.now(), looked_at=looked, app=app, chats=chats)
 
     # --- what is asked

@@ -12,6 +12,7 @@ from farhand.cli.flags import parse
 from farhand.cli.global_flags import env_files
 from farhand.config.env_file import is_shared, read_env_file
 from farhand.model.errors import BadUsage, FarhandError, NodeError
+from farhand.model.visible import for_terminal
 
 # Commands whose output is what they are called for: --quiet leaves it.
 ANSWERING = frozenset(
@@ -80,10 +81,11 @@ def own_flags(command: ModuleType) -> set[str]:
 
 def tell_error(error: FarhandError, *, verbose: bool = False) -> int:
     """Says what went wrong and what to do about it; the exit code."""
-    sys.stderr.write(f"error: {error.text}\n")
+    # A node elsewhere, or an agent, may have written it.
+    sys.stderr.write(f"error: {for_terminal(error.text)}\n")
     for line in error.details.get("hints", ()):
-        sys.stderr.write(f"→ {line}\n")
+        sys.stderr.write(f"→ {for_terminal(str(line))}\n")
     if verbose:
         fields = {name: value for name, value in error.details.items() if name != "hints"}
-        sys.stderr.write(f"  {error.code} {fields}\n")
+        sys.stderr.write(for_terminal(f"  {error.code} {fields}\n"))
     return error.exit_code

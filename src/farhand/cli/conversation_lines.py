@@ -18,7 +18,7 @@ from farhand.model.review import is_reviewer
 from farhand.model.slash import Surface, help_names, help_of
 from farhand.model.slash_hire import ANYWAY
 from farhand.model.sprint import SprintPhase
-from farhand.model.visible import visible
+from farhand.model.visible import for_terminal, visible
 from farhand.model.words import Choice, HowEnded, Sender
 
 HELP_OPENING = """\
@@ -149,7 +149,8 @@ def session_lines(found: list[SessionFound], adopt: str = "/adopt") -> str:
     for one in found:
         whose = f", {one.worker} has it" if one.worker else ", open at the desk" if one.open else ""
         when = time.strftime("%d %b %H:%M", time.localtime(one.at))
-        lines.append(f"{one.backend} {one.id}  {when}{whose}\n    {one.title or '(no title)'}  [{one.directory}]")
+        title = " ".join(for_terminal(one.title).split()) or "(no title)"
+        lines.append(f"{one.backend} {one.id}  {when}{whose}\n    {title}  [{for_terminal(one.directory)}]")
         if not one.worker:
             lines.append(f"    {adopt} {one.backend} {one.id}{f' {ANYWAY}' if one.open else ''}")
     return "\n".join(lines)

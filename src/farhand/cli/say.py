@@ -49,7 +49,7 @@ async def _say(hub: Hub, command: Say, *, wait: bool) -> int:
         return await wait_for(hub, command)
     accepted = await hub.send(command, me())
     again = " (again)" if accepted.again else ""
-    sys.stdout.write(f"{accepted.worker}: message taken as {accepted.message}{again}\n")
+    sys.stdout.write(for_terminal(f"{accepted.worker}: message taken as {accepted.message}{again}\n"))
     return 0
 
 

@@ -10,6 +10,7 @@ import anyio
 
 from farhand.cli.live_terminal import LiveTerminal, no_candidates
 from farhand.cli.typed_lines import KeepsLines
+from farhand.model.visible import for_terminal
 
 # Terminals that cannot move their cursor.
 DUMB = frozenset({"dumb", "unknown"})
@@ -87,7 +88,8 @@ class PlainTerminal:
             self._speaker = ""
 
     def _write(self, text: str) -> None:
-        self._writing.write(text)
+        # A terminal that moves no cursor obeys other orders all the same.
+        self._writing.write(for_terminal(text))
         self._writing.flush()
 
 

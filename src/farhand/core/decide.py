@@ -12,12 +12,11 @@ from farhand.model.answers import choices_made
 from farhand.model.commands import Command
 from farhand.model.facts import Draft, Fact
 from farhand.model.failed_turns import TRIED_ALREADY
-from farhand.model.names import LONGEST, again, is_model, normalize, origin
+from farhand.model.names import LONGEST, again, is_model_name, normalize, origin
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Message, Present, Worker, kind_of
 from farhand.model.provenance import is_by_pipe, writer
 from farhand.model.review import is_reviewer
-from farhand.model.visible import visible
 from farhand.model.words import HowSettled, Mode, Sender
 from farhand.model.worker_names import RESERVED, worker_name
 
@@ -162,12 +161,18 @@ def _retry(worker: Worker, turn: str, sender: Sender) -> list[Draft]:
     )
 
 
+def check_model(model: str) -> None:
+    """Raises BadInput for what no model is called."""
+    if model and not is_model_name(model):
+        raise errors.BadInput("A model's name has no blanks, and begins with no hyphen.", model=model[:100])
+
+
 def _tune(worker: Worker, command: commands.Tune, sender: Sender, policy: HirePolicy) -> list[Draft]:
     model, mode, effort = command.model, command.mode, command.effort
     if model is None and mode is None and effort is None:
         raise errors.BadInput("Tune needs a model, a mode or an effort.")
-    _check_model(model or "")
     policy.check_mode(mode)
+    check_model(model or "")
     if effort is not None:
         policy.check_effort(worker.kind, effort)
     return [_draft(worker, facts.TuneAsked(model=model, mode=mode, effort=effort, by=sender))]
@@ -178,11 +183,11 @@ def _hire(
 ) -> list[Draft]:
     backend = policy.backend_of(command)
     policy.check(backend, command.options)
-    _check_model(command.model)
     mode = _mode(command, policy, found)
     policy.check_mode(mode)
     if command.effort:
         policy.check_effort(kind_of(backend, command.options), command.effort)
+    check_model(command.model)
     if found is not None:
         check_free(present, found, anyway=command.anyway)
     if not command.directory.isprintable():
@@ -195,7 +200,8 @@ def _hire(
     hired = facts.Hired(
         backend=backend,
         directory=directory,
-        model=command.model or (found.model if found and is_model(found.model) else ""),
+        # What is stored of a conversation is a file that an agent can write.
+        model=command.model or (found.model if found and is_model_name(found.model) else ""),
         mode=mode,
         effort=command.effort,
         options=command.options,
@@ -208,11 +214,6 @@ def _hire(
     if command.focus:
         drafts.append(Draft(worker=name, fact=facts.Focused(by=sender, before=present.focus)))
     return drafts
-
-
-def _check_model(model: str) -> None:
-    if not is_model(model):
-        raise errors.BadInput(f"'{visible(model[:40])}': no model is called that.")
 
 
 def _mode(command: commands.Hire, policy: HirePolicy, found: SessionFound | None) -> Mode:

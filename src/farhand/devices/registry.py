@@ -21,6 +21,8 @@ MOST_INVITATIONS = 5
 # Wrong codes in a minute; beyond it they are answered without a look at their text.
 MOST_WRONG = 30
 WRONG_SECONDS = 60.0
+# Streams and sockets of one device at once; one more ends the oldest, which a phone may have left behind long ago.
+MOST_CONNECTIONS = 64
 # When a device was last heard of is written down this often.
 SEEN_EVERY_SECONDS = 60.0
 
@@ -33,7 +35,8 @@ class Devices:
         self._clock = clock
         self._invitations: list[DevicePairing] = []
         self._wrong: deque[float] = deque(maxlen=MOST_WRONG)
-        self._connections: dict[str, set[asyncio.Event]] = {}
+        # By device, the oldest first.
+        self._connections: dict[str, dict[asyncio.Event, None]] = {}
 
     def invite(self, *, read_only: bool = False, seconds: float = CODE_SECONDS) -> DevicePairing:
         """A one-time code for one device. Of more than a few, the oldest ends."""
@@ -94,18 +97,23 @@ class Devices:
 
     @contextmanager
     def connected(self, device: str) -> Iterator[asyncio.Event]:
-        """For as long as a connection of the device is open: the event is set when the device is revoked, and at once
-        for one that was revoked before."""
-        revoked = asyncio.Event()
+        """For as long as a connection of the device is open: the event is set when the device is revoked, at once for
+        one that was revoked before, and when so many newer ones are open that this one has to go."""
+        ended = asyncio.Event()
         if not self._store.has(device):
-            revoked.set()
-        self._connections.setdefault(device, set()).add(revoked)
+            ended.set()
+        open_ones = self._connections.setdefault(device, {})
+        open_ones[ended] = None
+        if len(open_ones) > MOST_CONNECTIONS:
+            oldest = next(iter(open_ones))
+            del open_ones[oldest]
+            oldest.set()
         try:
-            yield revoked
+            yield ended
         finally:
             left = self._connections.get(device)
             if left is not None:
-                left.discard(revoked)
+                left.pop(ended, None)
                 if not left:
                     del self._connections[device]
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from farhand.model.callbacks import Callbacks
 from farhand.model.devices import DeviceId
+from farhand.model.names import LONGEST, normalize
 from farhand.model.ports import Clock
 from farhand.model.stream import DevicePresence, Looking
-from farhand.model.words import WorkerName
+from farhand.model.words import WorkerName, replace
 
 # A phone that went away without a word looks at nothing after this.
 HEARD_SECONDS = 45.0
@@ -20,7 +21,8 @@ class _Connection:
 
     device: DeviceId
     name: str
-    read_only: bool
+    # Whether the person there may answer, too.
+    answers: bool
     view: Looking | None = None
     heard_at: float = 0.0
 
@@ -45,27 +47,31 @@ class DeviceViews:
 
     @contextmanager
     def connected(
-        self, device: DeviceId, name: str = "", *, read_only: bool = False
+        self, device: DeviceId, name: str = "", *, answers: bool = True
     ) -> Iterator[Callable[[Looking | None], None]]:
         """For as long as a connection is open: what is called with each view that the device tells of."""
-        connection = _Connection(device, name, read_only)
+        connection = _Connection(device, name, answers)
         self._connections.append(connection)
 
         def looks(view: Looking | None) -> None:
-            connection.view, connection.heard_at = view, self._clock.now()
-            self._changed()
+            # A connection that never told of a view is nobody's presence: however many come, nobody is woken.
+            news = view is not None or connection.view is not None
+            connection.view, connection.heard_at = _of_a_worker(view), self._clock.now()
+            if news:
+                self._changed()
 
         try:
             yield looks
         finally:
             self._connections.remove(connection)
-            self._changed()
+            if connection.view is not None:
+                self._changed()
 
     def tell(self, device: DeviceId, view: Looking) -> None:
         """What a device looks at that cannot say so on its connection."""
         for one in self._connections:
             if one.device == device:
-                one.view, one.heard_at = view, self._clock.now()
+                one.view, one.heard_at = _of_a_worker(view), self._clock.now()
         self._changed()
 
     def others(self, device: DeviceId) -> tuple[DevicePresence, ...]:
@@ -78,14 +84,19 @@ class DeviceViews:
         }
         return tuple(DevicePresence(device=key, name=name, worker=worker) for key, name, worker in sorted(there))
 
-    def looking_at(self, worker: WorkerName) -> frozenset[DeviceId]:
-        """The devices on whose screens that worker is right now."""
-        return frozenset(one.device for one in self._connections if self._shows(one, worker))
+    def looking_at(self, worker: WorkerName, *, answers: bool = False) -> frozenset[DeviceId]:
+        """The devices on whose screens that worker is right now; or those alone that may answer."""
+        since = self._clock.now() - HEARD_SECONDS
+        return frozenset(
+            one.device
+            for one in self._connections
+            if one.view is not None and one.view.visible and one.view.worker == worker and one.heard_at >= since
+            if one.answers or not answers
+        )
 
-    def is_before_manager(self, worker: WorkerName) -> bool:
-        """Whether one of them may do more than look: whoever may not is not the manager."""
-        return any(self._shows(one, worker) and not one.read_only for one in self._connections)
 
-    def _shows(self, one: _Connection, worker: WorkerName) -> bool:
-        is_fresh = one.heard_at >= self._clock.now() - HEARD_SECONDS
-        return one.view is not None and one.view.visible and one.view.worker == worker and is_fresh
+def _of_a_worker(view: Looking | None) -> Looking | None:
+    """The view; without a name that no worker can have, for every other device is told it."""
+    if view is None or (len(view.worker) <= LONGEST and normalize(view.worker) == view.worker):
+        return view
+    return replace(view, worker="")

@@ -55,12 +55,12 @@ class BuzzesApp(Protocol):
 
     @property
     def can_buzz(self) -> bool:
-        """Whether any device can be reached so."""
+        """Whether a device can be reached so that may answer."""
         ...
 
     @property
-    def reaches_manager(self) -> bool:
-        """Whether one of them may answer."""
+    def can_show(self) -> bool:
+        """Whether any device can be reached so, also one that only looks."""
         ...
 
     async def buzz(self, buzz: Buzz) -> None:

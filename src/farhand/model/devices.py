@@ -107,7 +107,8 @@ class DeviceRegistry(Protocol):
         ...
 
     def connected(self, device: DeviceId) -> "AbstractContextManager[asyncio.Event]":
-        """For as long as a connection of the device is open: the event is set when the device is revoked."""
+        """For as long as a connection of the device is open: the event is set when the device is revoked, or
+        has opened too many since."""
         ...
 
 
@@ -115,7 +116,7 @@ class ViewRegistry(Protocol):
     """What the people at devices look at right now; nothing of it is written down."""
 
     def connected(
-        self, device: DeviceId, name: str = "", *, read_only: bool = False
+        self, device: DeviceId, name: str = "", *, answers: bool = True
     ) -> AbstractContextManager[Callable[[Looking | None], None]]:
         """For as long as a connection of the device is open: what is called with each view that it tells of."""
         ...
@@ -137,10 +138,7 @@ class ViewRegistry(Protocol):
         """The other devices whose people are there right now, and what they look at."""
         ...
 
-    def looking_at(self, worker: WorkerName) -> frozenset[DeviceId]:
-        """The devices on whose screens that worker is, as far as they were heard of lately."""
-        ...
-
-    def is_before_manager(self, worker: WorkerName) -> bool:
-        """Whether one of them may do more than look."""
+    def looking_at(self, worker: WorkerName, *, answers: bool = False) -> frozenset[DeviceId]:
+        """The devices on whose screens that worker is, as far as they were heard of lately; or those alone that may
+        answer."""
         ...

@@ -8,8 +8,6 @@ LONGEST = 32
 
 LONGEST_SESSION = 300
 
-LONGEST_MODEL = 200
-
 _STRIPPED = re.compile(r"[^a-z0-9-]")
 
 
@@ -25,9 +23,10 @@ def is_session_id(text: str) -> bool:
     return plain and 0 < len(text) <= LONGEST_SESSION and not text.startswith(("-", ".", "/"))
 
 
-def is_model(text: str) -> bool:
-    """Whether a model may be called that: it stands on a command line, or is typed into a terminal."""
-    return text.isprintable() and len(text) <= LONGEST_MODEL and not text.startswith("-")
+def is_model_name(text: str) -> bool:
+    """Whether a model may be called that: the name stands on a command line, as the id of a conversation does."""
+    plain = text.isprintable() and not any(character.isspace() for character in text)
+    return plain and 0 < len(text) <= LONGEST_SESSION and not text.startswith("-")
 
 
 def again(message: str) -> str:

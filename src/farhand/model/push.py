@@ -22,6 +22,9 @@ SERVICES = (
 # What an address is written with; whatever else is in one, two programs may read in two ways.
 _PLAIN_ADDRESS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*")
 _HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}")
+# The curve P-256 of browsers' keys: y² = x³ - 3x + B over this prime.
+_PRIME = 2**256 - 2**224 + 2**192 + 2**96 - 1
+_B = 0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B
 
 
 class PushKeys(Word):
@@ -103,9 +106,15 @@ def problem_of(subscription: PushSubscription, allowed: frozenset[str]) -> str:
         if parts.scheme != "https" or not is_known or parts.port not in (None, 443) or parts.username is not None:
             return f"'{host[:60]}' is no push service that this node knows; FARHAND_PUSH_SERVICES allows more."
     key, secret = bytes_of(subscription.keys.p256dh), bytes_of(subscription.keys.auth)
-    if len(key) != 65 or key[0] != 4 or len(secret) != 16:
+    if len(key) != 65 or key[0] != 4 or not _is_on_curve(key) or len(secret) != 16:
         return "The keys of that subscription are none."
     return "" if _is_origin(parts_of(subscription.origin)) else "The app's own address is missing."
+
+
+def _is_on_curve(key: bytes) -> bool:
+    """Whether it is a point of P-256: nothing can be encrypted for any other."""
+    x, y = int.from_bytes(key[1:33]), int.from_bytes(key[33:])
+    return x < _PRIME and y < _PRIME and (y * y - (x * x * x - 3 * x + _B)) % _PRIME == 0
 
 
 def _is_origin(origin: SplitResult | None) -> bool:

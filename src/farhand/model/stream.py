@@ -10,7 +10,6 @@ import msgspec
 
 from farhand.model.errors import BadFrame
 from farhand.model.facts import Event
-from farhand.model.names import LONGEST, normalize
 from farhand.model.panes import PanePiece
 from farhand.model.previews import TextPreview
 from farhand.model.words import Seq, Word, WorkerName
@@ -114,8 +113,6 @@ def read_opening(data: bytes) -> Opening:
         opening = _openings.decode(data) if data.strip() else Opening()
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadFrame(f"That opens nothing: {error}") from None
-    if opening.view is not None:
-        _check_view(opening.view)
     return opening
 
 
@@ -125,14 +122,7 @@ def read_view(data: bytes) -> Looking:
         view = _views.decode(data).view
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadFrame(f"That is no view: {error}") from None
-    _check_view(view)
     return view
-
-
-def _check_view(view: Looking) -> None:
-    """What one device looks at is told to the others: a worker's name, and nothing else that would pass for one."""
-    if len(view.worker) > LONGEST or view.worker != normalize(view.worker):
-        raise BadFrame("That is no worker's name.")
 
 
 def read_event_id(text: str) -> ResumePoint | None:

@@ -69,6 +69,7 @@ def attention_routes(
                 origin=asked.origin,
                 language=language,
                 at=clock.now(),
+                read_only=device.read_only,
             )
         )
         return _json({"subscribed": True})

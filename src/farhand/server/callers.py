@@ -31,6 +31,11 @@ class Caller:
     cut_unread: Callable[[], None] = field(default=lambda: None, compare=False)
 
     @property
+    def may_act(self) -> bool:
+        """Whether it may do more than look."""
+        return self.device is None or not self.device.read_only
+
+    @property
     def sender(self) -> Sender:
         """Who it is in facts."""
         return Sender(via=self.device.via, who=self.device.name) if self.device else Sender(via=VIA_KEY)

@@ -3,7 +3,6 @@
 import errno
 import socket
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -39,9 +38,9 @@ from farhand.model.worker_keys import VIA_KEY
 from farhand.server.accepting import Acceptor
 from farhand.server.callers import Callers, until_revoked
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
+from farhand.server.device_commands import Inbox, check_device_command
 from farhand.server.door import OpenHub
 from farhand.server.local import CONNECTION, CUT_UNREAD
-from farhand.server.shown_files import check_of_device
 from farhand.server.speaker import own_name
 
 # What a client sends over a WebSocket: where it was, and what it looks at.
@@ -64,7 +63,7 @@ def routes(
     status: Callable[[], dict[str, Any]],
     key: str,
     callers: Callers,
-    inbox: Callable[[str], Path],
+    inbox: Inbox,
     reserved: frozenset[str] = frozenset(),
 ) -> list[BaseRoute]:
     """The hub over HTTP: `POST /api/hub/commands`, and to read `/events`, `/present`, `/status`, `/sessions`;
@@ -89,8 +88,8 @@ def routes(
         if caller.device is None:
             sender = Sender(via=own_name(request.headers.get("x-farhand-via", VIA_KEY), reserved))
         else:
+            check_device_command(command, await hub.look(), inbox)
             sender = caller.sender
-            check_of_device(command, await hub.look(), inbox)
         accepted = await hub.send(command, sender)
         return json_response(frames.DoorReply(accepted=accepted))
 

@@ -1,34 +1,18 @@
 """Which files a conversation names: those that its agent named or showed, and those that were put into its inbox."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path, PurePath
+from collections.abc import Iterable, Iterator
 
-from farhand.model import commands, facts
-from farhand.model.errors import NotAllowed
+from farhand.model import facts
 from farhand.model.history import LONGEST_PAGE, FactEntry, HistoryEntry, TurnEntry
-from farhand.model.names import LONGEST
 from farhand.model.ports import Hub
-from farhand.model.present import Message, Present, Worker
+from farhand.model.present import Message, Worker
 from farhand.model.wire import encode
 from farhand.model.words import Attachment, Seq, replace
 
 # How far back a file is looked for, in pages of the longest kind.
 _PAGES_SEARCHED = 20
 _OF_THE_AGENT = facts.Said | facts.Showed | facts.Responded | facts.AskRaised
-
-
-def check_of_device(command: commands.Command, present: Present, inbox: Callable[[str], Path]) -> None:
-    """NotAllowed where a device answers in a worker's name, or attaches what it has not sent to that worker."""
-    if isinstance(command, commands.Respond):
-        raise NotAllowed("Only a worker's own programs answer in its name.", worker=command.worker[:LONGEST])
-    if not isinstance(command, commands.Say) or not command.attachments:
-        return
-    own = inbox(command.worker) if command.worker in present.workers else None
-    for one in command.attachments:
-        path = PurePath(one.path)
-        if path.parent != own or path.name == "..":
-            raise NotAllowed("A device attaches what it has sent to this worker.", path=one.path[:200])
 
 
 async def was_named(hub: Hub, worker: Worker, path: str) -> bool:

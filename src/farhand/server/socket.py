@@ -1,25 +1,28 @@
 """The live wire `farhand.1` over a WebSocket: the same frames as the stream, and frames from the client as well."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
+from functools import partial
 
 import anyio
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from farhand.model import stream
+from farhand.model.devices import DeviceId
 from farhand.model.errors import BadFrame, EventsGone, FarhandError, NotAllowed
 from farhand.model.http_guard import is_same_site
 from farhand.model.stream import Looking, Opening
 from farhand.model.words import Seq
 from farhand.server.callers import Caller, Callers
 from farhand.server.http import error_response
-from farhand.server.stream import LiveNode, device_id, frames, views_of
+from farhand.server.stream import LiveNode, frames
 
 OPENING_SECONDS = 10.0
 # What ends a socket, as its close frame says.
 REFUSED, GONE = 1008, 1001
+REVOKED = "This device was revoked."
 
 
 def socket_routes(node: LiveNode, callers: Callers) -> list[BaseRoute]:
@@ -35,10 +38,14 @@ def socket_routes(node: LiveNode, callers: Callers) -> list[BaseRoute]:
         await socket.accept(subprotocol=stream.PROTOCOL if offered else None)
         try:
             opening = await _opening(socket)
-            with views_of(node.views, caller) as looks, callers.admitted(caller) as revoked:
+            device, name = (caller.device.id, caller.device.name) if caller.device else ("", "")
+            with (
+                node.views.connected(device, name, answers=caller.may_act) as looks,
+                callers.admitted(caller) as revoked,
+            ):
                 looks(opening.view)
-                async with aclosing(frames(node, opening, device_id(caller))) as sent:
-                    await _serve(socket, sent, looks, revoked)
+                async with aclosing(frames(node, opening, device)) as sent:
+                    await _serve(socket, sent, looks, revoked, partial(_is_known, callers, device))
         except WebSocketDisconnect:
             return
         except BadFrame as error:
@@ -55,6 +62,10 @@ async def _checked(socket: WebSocket, callers: Callers) -> Caller:
     if not is_same_site(socket.headers):
         raise NotAllowed("Another site's page cannot open this.")
     return await callers.check(socket)
+
+
+async def _is_known(callers: Callers, device: DeviceId) -> bool:
+    return any(one.id == device for one in await callers.devices.all())
 
 
 async def _opening(socket: WebSocket) -> Opening:
@@ -77,6 +88,7 @@ async def _serve(
     pieces: AsyncIterator[tuple[bytes, Seq | None]],
     looks: Callable[[Looking | None], None],
     revoked: asyncio.Event,
+    still_known: Callable[[], Awaitable[bool]],
 ) -> None:
     """Sends frames and takes the client's, until one side ends or the device is revoked."""
     problem: list[BadFrame | EventsGone] = []
@@ -109,4 +121,6 @@ async def _serve(
     if problem:
         raise problem[0]
     if revoked.is_set():
-        await socket.close(REFUSED, "This device was revoked.")
+        # Those that make room for newer ones may come back.
+        known = await still_known()
+        await socket.close(*((GONE, "Too many connections of this device.") if known else (REFUSED, REVOKED)))

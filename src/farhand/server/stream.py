@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import anyio
@@ -16,7 +15,7 @@ from farhand.model.errors import EventsGone
 from farhand.model.logger import get_logger
 from farhand.model.ports import Clock
 from farhand.model.previews import Previews, TextPreview
-from farhand.model.stream import Looking, Opening
+from farhand.model.stream import Opening
 from farhand.model.words import Seq
 from farhand.server.callers import Caller, Callers, until_revoked
 from farhand.server.door import OpenHub
@@ -52,14 +51,14 @@ def stream_routes(node: LiveNode, callers: Callers) -> list[BaseRoute]:
             resume = stream.read_event_id(request.headers.get("last-event-id", ""))
             wanted = request.query_params.get("names")
             opening = Opening(resume=resume, names="session" if wanted == "session" else "facts")
-        pieces = _viewed(node.views, caller, opening, _sse(node, opening, device_id(caller)))
+        pieces = _viewed(node.views, caller, opening, _sse(node, opening, _name(caller)))
         events = until_revoked(callers.devices, caller, pieces)
         return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
 
     async def look(request: Request) -> Response:
         await callers.check(request)
         view = stream.read_view(await body(request))
-        node.views.tell(device_id(await callers.check(request)), view)
+        node.views.tell(_name(await callers.check(request)), view)
         return Response(status_code=204)
 
     return [
@@ -68,22 +67,16 @@ def stream_routes(node: LiveNode, callers: Callers) -> list[BaseRoute]:
     ]
 
 
-def device_id(caller: Caller) -> DeviceId:
-    """Its device; empty for whoever has the node's key."""
+def _name(caller: Caller) -> str:
     return caller.device.id if caller.device else ""
-
-
-def views_of(views: ViewRegistry, caller: Caller) -> AbstractContextManager[Callable[[Looking | None], None]]:
-    """For as long as a connection of the caller is open: what is called with each view that it tells of."""
-    device = caller.device
-    return views.connected(device.id, device.name, read_only=device.read_only) if device else views.connected("")
 
 
 async def _viewed(
     views: ViewRegistry, caller: Caller, opening: Opening, pieces: AsyncIterator[bytes]
 ) -> AsyncIterator[bytes]:
     """The pieces of a stream; while it is open, its device looks at what it last told."""
-    with views_of(views, caller) as looks:
+    name = caller.device.name if caller.device else ""
+    with views.connected(_name(caller), name, answers=caller.may_act) as looks:
         looks(opening.view)
         async for piece in pieces:
             yield piece

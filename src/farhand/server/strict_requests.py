@@ -10,6 +10,8 @@ import h11
 NextEvent: TypeAlias = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
 _END = re.compile(rb"\n\r?\n")
 _UNSEEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# Above what any route takes. Who announced more could go on sending long after the answer.
+LONGEST_BODY = 128 * 1024 * 1024
 _LENGTHS = re.compile(rb"\r\ncontent-length:[ \t]*([^\r]*)")
 # A name, an IPv4 address or an IPv6 one in brackets, and a port; an empty one is nobody's.
 _HOST_TEXT = rb"(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::[0-9]{0,5})?|"
@@ -49,6 +51,8 @@ def _why_no_length(head: bytes) -> str:
     lengths = [one.strip(b" \t") for one in _LENGTHS.findall(head)]
     if len(lengths) > 1 or not all(one.isdigit() for one in lengths):
         return "no single Content-Length"
+    if lengths and (len(lengths[0]) > 12 or int(lengths[0]) > LONGEST_BODY):
+        return "a body that nobody here would take"
     if b"\r\ntransfer-encoding:" not in head:
         return ""
     is_new = head.partition(b"\r\n")[0].endswith(b"http/1.1")

@@ -4,11 +4,14 @@ import hashlib
 import mimetypes
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
+
+from farhand.server.pieces import PiecedResponse
 
 FILES = Path(__file__).parent / "app_files"
 NOT_BUILT = "The phone app is not built here: run `make web` in the checkout, then load this page again.\n"
@@ -138,7 +141,13 @@ def _response(request: Request, name: str, found: AppFile) -> Response:
     if coding:
         headers["Content-Encoding"] = coding
     path = found.encoded[coding] if coding else found.path
-    return Response(path.read_bytes(), headers=headers, media_type=_type_of(found.path))
+    return PiecedResponse(_content(path, found.tag), headers=headers, media_type=_type_of(found.path))
+
+
+@lru_cache(maxsize=256)
+def _content(path: Path, _tag: str) -> bytes:
+    """The bytes of a file as it was when it had that tag: one copy for all who read it."""
+    return path.read_bytes()
 
 
 def _type_of(path: Path) -> str:

@@ -18,11 +18,13 @@ from farhand.model.wire import encode
 from farhand.model.workdir import WorkdirDiff, Workdirs
 from farhand.server.callers import Callers
 from farhand.server.http import number
+from farhand.server.pieces import PiecedResponse
 from farhand.server.shown_files import was_named
 
 # Reads a file that a worker may show: its path, and the folder that the worker works in.
 ReadShown = Callable[[str, Worker], bytes]
 Answer = Callable[[Request, Worker], Awaitable[Response]]
+_BLOCK = 64 * 1024
 _COMMITS = 50
 
 
@@ -32,7 +34,9 @@ def worker_routes(
     """Everything here only reads. What holds a secret of the node is not shown: with its key, who looks may do all."""
 
     async def without_secrets(content: bytes) -> None:
-        if held := await anyio.to_thread.run_sync(lambda: secrets().found_in([content])):
+        # In small blocks: a search in all of it at once would let nobody else run meanwhile.
+        blocks = (content[start : start + _BLOCK] for start in range(0, len(content), _BLOCK))
+        if held := await anyio.to_thread.run_sync(lambda: secrets().found_in(blocks)):
             raise NotAllowed(f"This is not shown: it holds a secret of the node, {held}.")
 
     def of_worker(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
@@ -129,4 +133,4 @@ def _download(path: str, content: bytes) -> Response:
         "Content-Security-Policy": "sandbox; default-src 'none'",
         "Content-Disposition": f'{"inline" if picture else "attachment"}; filename="{name}"',
     }
-    return Response(content, media_type=picture or "application/octet-stream", headers=headers)
+    return PiecedResponse(content, media_type=picture or "application/octet-stream", headers=headers)

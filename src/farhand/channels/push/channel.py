@@ -99,13 +99,13 @@ class PushChannel:
 
     @property
     def can_buzz(self) -> bool:
-        """Whether any device can be reached."""
-        return bool(self._context.push.all())
+        """Whether a device can be reached that may answer: one that only looks takes nothing away from the chats."""
+        return any(not one.read_only for one in self._context.push.all())
 
     @property
-    def reaches_manager(self) -> bool:
-        """Whether one of them may answer: one that may only look is not the manager's."""
-        return any(not one.read_only for one in self._context.push.all())
+    def can_show(self) -> bool:
+        """Whether any device can be reached."""
+        return bool(self._context.push.all())
 
     async def buzz(self, buzz: Buzz) -> None:
         """Brings a notification to every device; the outbox deduplicates it by its key."""

@@ -11,6 +11,7 @@ from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.protocol import pictured
 from farhand.drivers.wires.tmux.screen import last_words
 from farhand.drivers.wires.tmux.submit import BoxOptions, Doubtful, Occupied, OwnTexts, submit, submit_quickly
+from farhand.model.agent_orders import without_hidden_beginning
 from farhand.model.facts import Said
 from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.words import Mode
@@ -32,7 +33,9 @@ def commands(pattern: str) -> IsCommand:
 def guarded(text: str, is_command: IsCommand, guard: str = " ") -> str:
     """The text as it is pasted: a leading `!` would run a shell command, a path would be taken for a command.
 
-    A CLI that trims what it reads needs a guard that is no blank, also before a text that begins with one."""
+    A CLI that trims what it reads needs a guard that is no blank, also before a text that begins with one. What nobody
+    sees at the beginning is left out: a CLI may do so, too, and would then take for an order what we take for words."""
+    text = without_hidden_beginning(text)
     begins = text.lstrip() if guard.strip() else text
     return f"{guard}{text}" if begins.startswith("!") or (begins.startswith("/") and not is_command(text)) else text
 
