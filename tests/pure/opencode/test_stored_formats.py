@@ -62,7 +62,10 @@ def test_a_sessions_cursor() -> None:
     assert cursor.other_session == OtherSession(session="ses_9", prompt="msg_8")
     assert cursor.state.parts == {"prt_1": PartProgress(kind="text", reported=5, whole=True)}
     assert cursor.state.permissions["per_1"].metadata == {"command": "a"}
-    assert json.loads(write_cursor(cursor)) == CURSOR
+    written = json.loads(write_cursor(cursor))
+    # A cursor of an earlier release does not have it.
+    assert written["state"]["permissions"]["per_1"].pop("tool") is None
+    assert written == CURSOR
 
 
 def test_a_sessions_log(tmp_path: Path) -> None:

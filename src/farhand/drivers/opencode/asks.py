@@ -68,8 +68,10 @@ def raised(request: OpenCodeRequest, seconds: float | None) -> list[AskRaised]:
 
 def _permission(wanted: OpenCodePermission, seconds: float | None) -> AskRaised:
     choices = (choice(ONCE, phrase("label_allow_once")), *_lasting(wanted), denial())
-    why = Fields(wanted.metadata).text("description")
-    worded = permission(titles.permission_action(wanted), choices, titles.permission_detail(wanted), why=why)
+    given = Fields(wanted.metadata)
+    where = given.text("workdir") if wanted.permission == "bash" else ""
+    whole, why = titles.permission_detail(wanted), given.text("description")
+    worded = permission(titles.permission_action(wanted), choices, whole, where=where, why=why)
     return ask_of(wanted.id, worded, digest(wanted), seconds)
 
 

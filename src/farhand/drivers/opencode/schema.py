@@ -198,6 +198,13 @@ class SessionCreated(OpenCodeData, frozen=True):
     info: OpenCodeSession
 
 
+class PermissionCall(OpenCodeData, frozen=True):
+    """The tool call that a request is about."""
+
+    messageID: str  # noqa: N815
+    callID: str  # noqa: N815
+
+
 class OpenCodePermission(OpenCodeData, frozen=True):
     """A tool asks for permission."""
 
@@ -207,6 +214,7 @@ class OpenCodePermission(OpenCodeData, frozen=True):
     patterns: list[str] = []
     metadata: dict[str, object] = {}
     always: list[str] = []
+    tool: PermissionCall | None = None
 
 
 class OpenCodeOption(OpenCodeData, frozen=True):
