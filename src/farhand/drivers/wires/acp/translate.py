@@ -30,6 +30,8 @@ HOW = {"end_turn": "completed", "cancelled": "interrupted"}
 # What the protocol does not say, nobody can promise.
 AGENTS_OFFER: Final = phrase("scope_agents_offer")
 NO_RAW_INPUT: Final = "The agent sent no raw input: all that is known of it are the agent's own words."
+_IN_FOLDER: Final = "[in "
+IN_ITS_WORDS: Final = "(a folder that the agent's own words tell)"
 _CHANGES: Final = {"edit": ActionKind.EDIT, "delete": ActionKind.DELETE, "move": ActionKind.EDIT}
 FAILURES = {
     "max_tokens": "The model's answer was cut off: it reached the limit of its length.",
@@ -102,11 +104,21 @@ def ask_line(turn: str, ask: str, permission: AcpPermission) -> JsonObject:
         "about": "permission",
         "detail": _whole(call, action),
         "action": msgspec.to_builtins(action),
-        "where": Fields(call.raw_input).text("cwd") if action.kind is ActionKind.RUN else "",
+        "where": Fields(call.raw_input).text("cwd") if action.kind is ActionKind.RUN else _told_folder(call),
         # What the agent calls it; where that is what would run, it says nothing more.
         "why": "" if title in asked or title == action.target else title,
         "digest": hashlib.sha256(exact.encode(errors="surrogatepass")).hexdigest(),
     }
+
+
+def _told_folder(call: ToolProgress) -> str:
+    """The folder that an agent without raw input tells before its own words: `[in sub] (…)`."""
+    told = "" if call.raw_input or call.kind != "execute" else call.text or ""
+    if not told.startswith(_IN_FOLDER):
+        return ""
+    # Both a folder and a description are the model's: what may be either names no folder.
+    folder, *rest = told.removeprefix(_IN_FOLDER).split("]")
+    return folder if len(rest) == 1 else IN_ITS_WORDS
 
 
 def _action(call: ToolProgress) -> Action:
