@@ -48,6 +48,7 @@ WIRE_FILES = {
     "agent.py": "a program of ours that runs in a holder and speaks the line protocol",
     "api.py": "the requests to a CLI that serves HTTP",
     "server.py": "the server of such a CLI: started, found, ended",
+    "command_folders.py": "in which folder a command of such a CLI would run",
 }
 TMUX_FILES = {
     "keyboard.py": "keys and text typed into the terminal",

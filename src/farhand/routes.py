@@ -1,10 +1,11 @@
 """What a node serves over HTTP: the routes of its channels, drivers and workers, and who may call which."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from farhand.attention.service import Attention
@@ -22,7 +23,7 @@ from farhand.model.panes import Panes
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import Worker
 from farhand.model.voice import Transcriber
-from farhand.model.worker_keys import hiring_of, worker_key
+from farhand.model.worker_keys import SCOPE_WORKER, hiring_of, worker_key
 from farhand.node import Node
 from farhand.roster import agent_sees
 from farhand.sandbox.holders import LocalHolders
@@ -77,7 +78,13 @@ def listener_routes(node: Node, drivers: Mapping[str, Driver], key: str, callers
         from_containers=sandbox.enabled,
         own_user=own_user,
     )
-    own = http.routes(node.hub, node.status, key, callers, node.inbox, reserved_names(node))
+    # Who may know how many work here needs no key for that, whatever else does.
+    anyones = replace(guard, keyless_tcp=True)
+
+    def is_local(request: Request) -> bool:
+        return not anyones.why_refused(request, has_own_key=False) and SCOPE_WORKER not in request.scope
+
+    own = http.routes(node.hub, node.status, callers, node.inbox, is_local, reserved_names(node))
     return [*own, *public, *closed([*local, *hooks], guard), *closed(own_key, guard, has_own_key=True)]
 
 

@@ -326,6 +326,16 @@ async def test_what_a_turn_changed(house: House, phone: Api, folder: Path) -> No
     assert await phone.error(f"{ANN}/diff", turn="t2") == "not_in_folder"
 
 
+async def test_git_that_was_ended_in_the_middle_blinds_nobody(house: House, phone: Api, folder: Path) -> None:
+    assert "diff" in await phone.get(f"{ANN}/diff")
+    kept = house.node.settings.folder / "snapshots" / house.worker().hiring_id
+    # What git leaves that took too long, or that ended with its node.
+    for name in ("snapshot-index.lock", "exact-index.lock", "copied-index.lock"):
+        (kept / name).touch()
+    (folder / "later.txt").write_text("later\n")
+    assert "later.txt" in [one["path"] for one in (await phone.get(f"{ANN}/diff"))["diff"]["files"]]
+
+
 def _draft(turn: str, fact: facts.Fact) -> facts.Draft:
     return facts.Draft(worker="ann", turn=turn, fact=fact)
 

@@ -19,7 +19,7 @@ from farhand.drivers.gemini.tmux.screen import Dialog
 from farhand.drivers.native.agent import asked_for
 from farhand.drivers.opencode import asks as opencode
 from farhand.drivers.opencode.schema import OpenCodePermission
-from farhand.drivers.wires.acp.translate import ask_line
+from farhand.drivers.wires.acp.translate import IN_ITS_WORDS, ask_line
 from farhand.drivers.wires.asks.actions import compact_json
 from farhand.drivers.wires.lines.translate import translate
 from farhand.model.facts import AskRaised
@@ -48,6 +48,23 @@ DIALOG = Dialog(
 def over_acp(**call: Any) -> AskRaised:
     permission = AcpPermission(session="s", call=ToolProgress(call="c", **call), options=OPTIONS)
     return heard(ask_line("t", "a", permission))
+
+
+@pytest.mark.parametrize(
+    ("told", "where"),
+    [
+        ("[in sub] (x)", "sub"),
+        ("[in sub]", "sub"),
+        ("[current working directory /w] (x)", ""),
+        ("lists [in sub]", ""),
+        # The folder may be the description, and the other way round.
+        ("[in evil] (x/../../good] (x)", IN_ITS_WORDS),
+    ],
+)
+def test_the_folder_that_an_agent_without_raw_input_tells(told: str, where: str) -> None:
+    content = ({"type": "content", "content": {"type": "text", "text": told}},)
+    assert over_acp(kind="execute", title="touch x", content=content).where == where
+    assert over_acp(kind="execute", raw_input={"command": "ls"}, content=content).where == ""
 
 
 def heard(line: dict[str, object]) -> AskRaised:

@@ -211,6 +211,8 @@ async def test_a_damaged_memory_trusts_nothing(tmp_path: Path) -> None:
         ("gemini", ".gemini/.env", "GEMINI_API_KEY=x"),
         ("opencode", "opencode.jsonc", '{"mcp": {"a": {"command": ["x", "y"]}}}'),
         ("opencode", ".opencode/plugin/x.js", "run()"),
+        ("opencode", "tui.json", '{"plugin": ["./x.ts"]}'),
+        ("opencode", ".opencode/tui.jsonc", '{"plugin": ["./x.ts"]}'),
         ("opencode", "bunfig.toml", 'preload = ["./x.ts"]'),
         ("opencode", ".npmrc", "registry=http://x"),
         ("opencode", ".opencode/.npmrc", "registry=http://x"),

@@ -70,6 +70,19 @@ async def test_a_name_is_given_at_any_time_and_the_session_goes_on(fake: FakeGem
         await session.send("fourth")
 
 
+async def test_a_gemini_cli_that_starts_in_the_folder_does_not_end_a_session(
+    fake: FakeGemini, make_agent: MakeAgent
+) -> None:
+    agent = make_agent()
+    fake.expect(says("One."), says("Two."))
+    session = agent.session()
+    await session.send("first")
+    # What it adds to the last session there, for its own list.
+    with Path(session.transcript_path).open("a") as recorded:
+        recorded.write('{"$set":{"summary":"the first","memoryScratchpad":{"version":1}}}\n')
+    assert (await session.send("second")).text == "Two."
+
+
 async def test_two_turns_never_write_to_one_session(fake: FakeGemini, make_agent: MakeAgent) -> None:
     agent = make_agent()
     gate = threading.Event()

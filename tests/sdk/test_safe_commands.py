@@ -209,6 +209,7 @@ def test_a_made_up_name_is_no_offence_where_nothing_is_denied(world: ShellWorld)
         ".claude/settings.local.json",
         ".codex/config.toml",
         ".opencode/opencode.json",
+        "sub/tui.json",
         ".mcp.json",
         ".envrc",
         ".env",

@@ -39,7 +39,7 @@ def bwrap_argv(program: str, plan: SandboxPlan, launcher: Sequence[str] = ()) ->
     words += ["--cap-drop", "ALL"]
     words += [word for folder in SYSTEM for word in ("--ro-bind-try", folder, folder)]
     words += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run/user"]  # noqa: S108
-    # The kernel's settings belong to root, and bubblewrap covers them only where their folder itself can be written.
+    # To root its files are writable without any capability, and one of them names a program that the kernel runs.
     words += ["--ro-bind-try", "/proc/sys", "/proc/sys"]
     for depth, kind, source, target in sorted(_steps(plan)):
         del depth

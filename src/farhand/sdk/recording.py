@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from farhand.disk.atomic import append
 from farhand.sdk import wire
@@ -179,6 +179,10 @@ class Recording:
             )
 
 
+# What a Gemini CLI that starts in the folder adds to the last session there, for its own list of them.
+_DESCRIPTIONS: Final = {"summary", "lastUpdated", "memoryScratchpad"}
+
+
 def _only_describes(line: bytes) -> bool:
     """Whether a line says something about the session and nothing of what was said in it."""
     try:
@@ -186,7 +190,7 @@ def _only_describes(line: bytes) -> bool:
     except ValueError:
         return False
     described = record.get("$set") if is_object(record) and len(record) == 1 else None
-    return is_object(described) and described.keys() <= {"summary", "lastUpdated"}
+    return is_object(described) and described.keys() <= _DESCRIPTIONS
 
 
 def _append_line(path: Path, text: str) -> int:

@@ -33,6 +33,7 @@ OUTSIDE = "The git repository of {worker} lies outside of its sandbox, so nobody
 LOG = "turns.jsonl"
 INDEX = "snapshot-index"
 EXACT_INDEX = "exact-index"
+COPIED_INDEX = "copied-index"
 CHANGED = ("--others", "--modified", "--deleted", "--exclude-standard")
 # Of several workers at the same time.
 AT_ONCE = 4
@@ -164,6 +165,7 @@ class Snapshots:
         """Git takes a file for unchanged that was edited within a second, to the same size, and given its old time."""
         last = self._last.get(worker.hiring_id) or await self._take(worker, repository)
         git, index = Git(repository, self.ours(worker)), self.ours(worker) / EXACT_INDEX
+        unlock(index)
         # Read from a tree, an index knows no times: all contents are compared.
         await git.run("read-tree", last, index=index)
         return await self._update(git, index, last)
@@ -172,12 +174,16 @@ class Snapshots:
         ours = self.ours(worker)
         git = Git(repository, ours)
         await git.open()
-        index = ours / INDEX
+        index, copy = ours / INDEX, ours / COPIED_INDEX
+        unlock(index)
         if not index.exists() and repository.index.is_file():
             # Its times spare git the reading of every file.
             # With its own time, too: what was changed in the same second is read again.
-            await anyio.to_thread.run_sync(shutil.copy2, repository.index, index)
-            await _see_all(git, index)
+            await anyio.to_thread.run_sync(shutil.copy2, repository.index, copy)
+            unlock(copy)
+            await _see_all(git, copy)
+            # Not before all marks are off: what was cut off is begun anew.
+            copy.replace(index)
         tree = self._last[worker.hiring_id] = await self._update(git, index)
         return tree
 
@@ -214,6 +220,11 @@ class Snapshots:
         except FileNotFoundError:
             return []
         return [one for line in lines if (one := _read(line)) is not None]
+
+
+def unlock(index: Path) -> None:
+    """Removes the lock that git leaves when it is ended. Nobody else uses an index of ours, and we one at a time."""
+    index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
 
 
 async def _see_all(git: Git, index: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from farhand.model.facts import TurnEnded
+from farhand.model.facts import AskRaised, TurnEnded
 from farhand.model.words import HowEnded, Mode
 from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.models.gemini import calls, says
@@ -29,3 +29,18 @@ async def test_a_plan_that_nobody_was_asked_about_does_not_raise_the_mode(cli_en
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
         assert await house.said() == "tried"
     assert not (cli_env.project / "ran.txt").exists()
+
+
+async def test_a_command_runs_in_the_folder_that_its_card_names(cli_env: GeminiEnv) -> None:
+    sub = cli_env.project / "sub"
+    sub.mkdir()
+    arguments = {"command": "touch left.txt", "description": "Leave a file", "dir_path": "sub"}
+    cli_env.model.expect(calls("run_shell_command", arguments), says("done"), prompt="zz-sub")
+    async with cli_env.open() as house:
+        await house.hire(backend="gemini", directory=cli_env.project, mode=Mode.DEFAULT, wire="headless")
+        said = await house.say("zz-sub")
+        ask = await house.fact(AskRaised, after=said.seq)
+        await house.answer(ask.ask, "proceed_once")
+        await house.fact(TurnEnded, after=said.seq)
+    (left,) = cli_env.project.rglob("left.txt")
+    assert (left.parent, ask.where) == (sub, str(sub))

@@ -69,3 +69,21 @@ async def test_in_auto_edit_an_edit_is_asked_about_that_leaves_the_folder_or_con
     assert plain.read_text() == "x\n"
     assert not outside.exists()
     assert not hook.exists()
+
+
+@pytest.mark.parametrize("wire", ["headless", "tmux"])
+async def test_a_command_runs_in_the_folder_that_its_card_names(cli_env: OpenCodeEnv, wire: str) -> None:
+    sub = cli_env.project / "sub"
+    sub.mkdir()
+    script = cli_env.model.script
+    script.conversation("zz-sub", use("bash", command="touch left", description="x", workdir="sub"), say("done"))
+    script.conversation("zz-top", use("bash", command="touch left", description="x"), say("done"))
+    async with cli_env.open() as house:
+        await house.hire(backend="opencode", directory=cli_env.project, mode=Mode.DEFAULT, wire=wire)
+        for marker, folder in (("zz-sub", sub), ("zz-top", cli_env.project)):
+            said = await house.say(marker)
+            ask = await house.fact(AskRaised, after=said.seq)
+            await house.answer(ask.ask, "once")
+            await house.fact(TurnEnded, after=said.seq)
+            assert (ask.question, ask.where) == ("Run: touch left", str(folder))
+            (folder / "left").unlink()

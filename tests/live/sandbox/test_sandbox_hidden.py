@@ -67,28 +67,3 @@ def test_what_is_hidden_cannot_be_moved_to_where_it_is_not(
     told = call([*argv], environment)
     assert (told.code, told.text) == (0, "refused")
     assert (nodes / "key").exists()
-
-
-@pytest.mark.parametrize("kind", ["bwrap", "podman"])
-def test_the_kernel_s_settings_cannot_be_written_whoever_runs_the_node(
-    short_folder: Path, kind: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """Of root, too: one of them names a program that the kernel itself starts, outside."""
-    environment = {**os.environ, **variables(kind, tmp_path_factory.getbasetemp())}
-    system = (Mount(source=one, target=one, read_only=True) for one in SYSTEM if Path(one).is_dir())
-    # Opened to be written, and nothing is.
-    names = "kernel/core_pattern kernel/modprobe vm/swappiness"
-    looks = f"cd /proc/sys; for one in {names}; do (: >> $one) && echo $one; done"
-    plan = SandboxPlan(
-        name=f"farhand-test-kernel-{os.getpid()}",
-        argv=("/bin/sh", "-c", f"{looks} 2>/dev/null; cat /proc/self/comm"),
-        directory="/workspace",
-        mounts=(*system, Mount(source=str(short_folder), target="/workspace")),
-        hidden=(),
-        limits=SandboxLimits(network="none"),
-    )
-    found = find_engine(SandboxEngine(kind), environment)
-    own = (os.getuid(), os.getgid())
-    argv = bwrap_argv(found.program, plan) if kind == "bwrap" else container_argv(found, IMAGE, plan, own)
-    told = call([*argv], environment)
-    assert (told.code, told.text) == (0, "cat")

@@ -216,6 +216,7 @@ def test_the_mode_stands_above_what_the_person_lets_a_single_agent_do() -> None:
         ({"filepath": "src/new.py"}, False),
         ({"filepath": "{root}/.git/config"}, False),
         ({"filepath": "{root}/sub/opencode.json"}, False),
+        ({"filepath": "{root}/tui.json"}, False),
         ({}, False),
         (
             {"filepath": "x", "files": [{"filePath": "{root}/a"}, {"filePath": "{root}/b", "movePath": "{root}/c"}]},

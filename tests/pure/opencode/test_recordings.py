@@ -18,7 +18,7 @@ from farhand.drivers.opencode.headless.server import LISTENING
 from farhand.drivers.opencode.headless.state import OpenCodeExpected, OpenCodeState
 from farhand.drivers.opencode.headless.translate import encode_event, events_of, translate
 from farhand.drivers.opencode.schema import OpenCodeMessage
-from farhand.model.facts import AskRaised, TurnEnded
+from farhand.model.facts import TurnEnded
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, replace
 
@@ -198,17 +198,3 @@ def test_an_error_after_a_turn_does_not_fail_the_next_and_a_refused_message_ends
     assert (ended.turn, ended.fact.how, ended.fact.error) == ("t2", HowEnded.FAILED, "no")
     assert state.expected == ()
     assert not state.running
-
-
-def test_a_question_names_the_folder_that_its_call_chose() -> None:
-    """OpenCode tells it with the call, and not with its request."""
-    path = RECORDED / "sse-asks.txt"
-    state, wheres = beginning(path), []
-    for record in records(path):
-        told = json.loads(record)
-        part = told.get("properties", {}).get("part", {})
-        if part.get("callID") == "call_2_1" and part["state"].get("input"):
-            part["state"]["input"]["workdir"] = "sub"
-        heard, state = translate(json.dumps(told).encode(), state)
-        wheres += [one.fact.where for one in heard if isinstance(one.fact, AskRaised)]
-    assert wheres[:2] == ["sub", ""]

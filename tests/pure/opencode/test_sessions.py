@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +14,9 @@ from typing import Any
 import pytest
 
 from farhand.drivers.opencode import sessions
+from farhand.drivers.opencode.past import read_past
+from farhand.model.history import HistoryPage
+from farhand.model.ports import SessionFound
 
 SCHEMA = """
 CREATE TABLE session (id text, parent_id text, directory text, title text, time_updated integer, time_archived integer);
@@ -70,6 +74,14 @@ def test_sessions_are_read_newest_first_and_nothing_is_made(path: Path, tmp_path
     assert not nowhere.parent.exists()
     path.write_bytes(b"this is no database" * 100)
     assert sessions.find_sessions(path, "") == []
+
+
+def test_a_pipe_in_the_databases_place_hangs_nobody(tmp_path: Path) -> None:
+    pipe = tmp_path / "opencode.db"
+    os.mkfifo(pipe)
+    assert sessions.find_sessions(pipe, "") == []
+    assert not sessions.is_known(pipe, "ses_1")
+    assert read_past(pipe, SessionFound(id="ses_1", directory=str(tmp_path)), None, 10) == HistoryPage()
 
 
 def test_the_last_answer_is_what_the_agent_said_last(path: Path) -> None:

@@ -49,6 +49,13 @@ PASSED_PREFIXES = (
     "MCP_",
     "GIT_AUTHOR_",
 )
+# What other sessions on this machine send is heard as a colleague's word, by reviewers, too: a worker is written to
+# through its node alone.
+CLOSED_TO_SESSIONS: Final = {"crossSessionInbound": "refuse"}
+# Prompts that a file of the project schedules, or the agent itself, would be heard as the person's.
+NO_SCHEDULE: Final = {"CLAUDE_CODE_DISABLE_CRON": "1"}
+# No request for permission says in which folder a command would run: it is the worker's, also after a `cd`.
+ALWAYS_IN_FOLDER: Final = {"CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1"}
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9]")
 
 
@@ -138,7 +145,7 @@ def cost_file(folder: Path) -> Path:
 
 def session_settings(groups: Mapping[str, object], cost: Path | None = None) -> JsonObject:
     """The settings of one worker's session, beside the person's own, which stay untouched."""
-    settings = {"skipDangerousModePermissionPrompt": True, "hooks": dict(groups)}
+    settings = {"skipDangerousModePermissionPrompt": True, **CLOSED_TO_SESSIONS, "hooks": dict(groups)}
     return {**settings, "statusLine": status_line(cost)} if cost else settings
 
 
@@ -172,7 +179,8 @@ def headless_line(program: str, mode: Mode, model: str, session: str, *, resume:
     known = ["--resume", session] if resume else ["--session-id", session]
     arguments: list[str] = MANIFEST["modes"][mode.value]["arguments"]
     quiet = [] if mode is Mode.DEFAULT else arguments
-    return [program, *talk, *more, *quiet, *_chosen(model, effort), *known]
+    closed = ["--settings", msgspec.json.encode(CLOSED_TO_SESSIONS).decode()]
+    return [program, *talk, *more, *quiet, *_chosen(model, effort), *closed, *known]
 
 
 def _chosen(model: str, effort: str) -> list[str]:
@@ -195,7 +203,7 @@ def variables(mode: Mode, own: Mapping[str, str], *, root: bool) -> dict[str, st
     # Root may only skip permissions where the machine is said to be a sandbox, in exactly this word; and nobody but
     # the node's owner may say so.
     allowed = root and mode is Mode.YOLO and is_yes(own.get(ROOT_YOLO, ""))
-    return {"IS_SANDBOX": "1"} if allowed else {}
+    return {**NO_SCHEDULE, "IS_SANDBOX": "1"} if allowed else dict(NO_SCHEDULE)
 
 
 def write_settings(path: Path, settings: Mapping[str, object]) -> None:

@@ -59,18 +59,19 @@ def steps(request: OpenCodeRequest) -> int:
     return 1 if isinstance(request, OpenCodePermission) else max(1, len(request.questions))
 
 
-def raised(request: OpenCodeRequest, seconds: float | None, where: str = "") -> list[AskRaised]:
-    """The asks, with everything that a person needs to decide; `where` is the folder that the call chose."""
+def raised(request: OpenCodeRequest, seconds: float | None) -> list[AskRaised]:
+    """The asks, with everything that a person needs to decide."""
     if isinstance(request, OpenCodePermission):
-        return [_permission(request, seconds, where)]
+        return [_permission(request, seconds)]
     return [_question(request, step, seconds) for step in range(len(request.questions))]
 
 
-def _permission(wanted: OpenCodePermission, seconds: float | None, where: str) -> AskRaised:
+def _permission(wanted: OpenCodePermission, seconds: float | None) -> AskRaised:
     choices = (choice(ONCE, phrase("label_allow_once")), *_lasting(wanted), denial())
-    why = Fields(wanted.metadata).text("description")
-    action, whole = titles.permission_action(wanted), titles.permission_detail(wanted)
-    worded = permission(action, choices, whole, where=where, why=why)
+    given = Fields(wanted.metadata)
+    where = given.text("workdir") if wanted.permission == "bash" else ""
+    whole, why = titles.permission_detail(wanted), given.text("description")
+    worded = permission(titles.permission_action(wanted), choices, whole, where=where, why=why)
     return ask_of(wanted.id, worded, digest(wanted), seconds)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from farhand.drivers.opencode.schema import OpenCodeData, OpenCodeError, ToolState, read, sentence
@@ -41,10 +41,20 @@ class PastPart(OpenCodeData, frozen=True):
     state: ToolState = ToolState()
 
 
+@contextmanager
+def opened_database(path: Path) -> Iterator[sqlite3.Connection]:
+    """The database, to be read alone; raises sqlite3.Error for what is none."""
+    # SQLite would wait for whoever writes to a pipe in its place.
+    if not path.is_file():
+        raise sqlite3.OperationalError(f"{path} is no plain file.")
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2.0)) as opened:
+        yield opened
+
+
 def read_past(path: Path, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
     """A page of its turns; none where the database is missing, or of another kind."""
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2.0)) as opened:
+        with opened_database(path) as opened:
             newest = 2**62 if before is None else before
             rows = opened.execute(_MESSAGES, (session.id, newest, MOST_MESSAGES)).fetchall()
             records = list(_records(opened, reversed(rows)))

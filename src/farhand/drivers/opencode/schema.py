@@ -198,10 +198,11 @@ class SessionCreated(OpenCodeData, frozen=True):
     info: OpenCodeSession
 
 
-class OpenCodeCall(OpenCodeData, frozen=True):
+class PermissionCall(OpenCodeData, frozen=True):
     """The tool call that a request is about."""
 
-    callID: str = ""  # noqa: N815
+    messageID: str  # noqa: N815
+    callID: str  # noqa: N815
 
 
 class OpenCodePermission(OpenCodeData, frozen=True):
@@ -213,7 +214,7 @@ class OpenCodePermission(OpenCodeData, frozen=True):
     patterns: list[str] = []
     metadata: dict[str, object] = {}
     always: list[str] = []
-    tool: OpenCodeCall = OpenCodeCall()
+    tool: PermissionCall | None = None
 
 
 class OpenCodeOption(OpenCodeData, frozen=True):

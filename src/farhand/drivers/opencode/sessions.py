@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
 import anyio.to_thread
 
-from farhand.drivers.opencode.past import read_past
+from farhand.drivers.opencode.past import opened_database, read_past
 from farhand.model.history import HistoryPage
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
@@ -49,7 +49,7 @@ def find_sessions(path: Path, directory: str) -> list[SessionFound]:
     resolved = str(Path(directory).resolve()) if directory else ""
     users = processes_with_open(path)
     try:
-        with _read(path) as opened:
+        with opened_database(path) as opened:
             rows = opened.execute(_ALL, (resolved, resolved, MOST_SESSIONS)).fetchall()
             return [
                 SessionFound(
@@ -70,7 +70,7 @@ def find_sessions(path: Path, directory: str) -> list[SessionFound]:
 def is_known(path: Path, session: str) -> bool:
     """Whether there is a session of that name."""
     try:
-        with _read(path) as opened:
+        with opened_database(path) as opened:
             return opened.execute(_ONE, (session,)).fetchone() is not None
     except sqlite3.Error:
         return False
@@ -83,12 +83,6 @@ def is_open(session: str, users: CommandLines | None) -> bool | None:
     if not users:
         return False
     return True if any(session in line for line in users.values()) else None
-
-
-@contextmanager
-def _read(path: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2.0)) as opened:
-        yield opened
 
 
 def _answer(opened: sqlite3.Connection, session: str) -> str:

@@ -34,7 +34,7 @@ PROTECTED_FILES = frozenset(
     ".mcp.json .envrc .env .gitattributes .gitmodules .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .netrc"
     " .pypirc .pre-commit-config.yaml .lintstagedrc .tool-versions mise.toml .mise.toml .bashrc .bash_profile"
     " .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .inputrc .vimrc .exrc .tmux.conf"
-    " .gdbinit .lldbinit .pythonrc .pdbrc .python_history opencode.json opencode.jsonc"
+    " .gdbinit .lldbinit .pythonrc .pdbrc .python_history opencode.json opencode.jsonc tui.json tui.jsonc"
     " sitecustomize.py usercustomize.py .gitlab-ci.yml .travis.yml jenkinsfile mise.local.toml .lintstagedrc.json"
     " lefthook.yml lefthook.yaml lefthook.toml lefthook.json .lefthook.yml .lefthook.yaml .lefthook.toml"
     " .lefthook.json .huskyrc .huskyrc.js .huskyrc.json .hgrc .rprofile .renviron .irbrc .pryrc .rspec .psqlrc"

@@ -81,9 +81,8 @@ class HeadlessClaudeDriver:
         program = launch.found(self._program, self._environment)
         resume = launch.has_conversation(self._places.transcript(directory, session))
         words = launch.headless_line(program, worker.mode, worker.model, session, resume=resume, effort=worker.effort)
-        variables = launch.variables(worker.mode, self._environment, root=os.geteuid() == 0)
-        # A question on this wire tells no folder: each command begins in the worker's own, as its card says.
-        variables["CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR"] = "1"
+        chosen = launch.variables(worker.mode, self._environment, root=os.geteuid() == 0)
+        variables = {**chosen, **launch.ALWAYS_IN_FOLDER}
         return Program(argv=tuple(words), directory=worker.directory, environment={**self._environment, **variables})
 
     async def sessions(self, directory: str) -> list[SessionFound]:

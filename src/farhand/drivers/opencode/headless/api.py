@@ -21,6 +21,7 @@ from farhand.drivers.opencode.schema import (
     OpenCodeQuestions,
     OpenCodeSession,
     OpenCodeStatus,
+    Part,
     read,
     read_list,
 )
@@ -141,6 +142,13 @@ class OpenCodeApi:
             before = answer.headers.get("x-next-cursor", "")
             if not before or not some or some[0][0] <= after:
                 return found
+
+    async def call_input(self, session: str, message: str, call: str) -> dict[str, object] | None:
+        """What a tool call was given; None while nobody knows yet."""
+        found = read(await self._call("GET", f"/session/{session}/message/{message}"), OpenCodeMessage)
+        parts = [read(raw, Part) for raw in found.parts] if found is not None else []
+        made = next((part for part in parts if part is not None and part.callID == call), None)
+        return made.state.input if made is not None and made.state.status in ("running", "completed", "error") else None
 
     async def newest(self, session: str) -> str:
         """The id of the last message; empty if there is none."""

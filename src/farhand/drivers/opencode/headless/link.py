@@ -11,6 +11,7 @@ import msgspec
 from farhand.drivers.opencode import asks, launch
 from farhand.drivers.opencode.edits import stays_inside
 from farhand.drivers.opencode.headless.api import OpenCodeApi, OpenCodeApiError, SessionSnapshot, prompt_of
+from farhand.drivers.opencode.headless.command_folders import events_with_folders, with_folder
 from farhand.drivers.opencode.headless.server import ServerProcess
 from farhand.drivers.opencode.headless.state import (
     OpenCodeCursor,
@@ -118,13 +119,20 @@ class OpenCodeAnswers:
         every = [(wanted.permission, pattern) for pattern in wanted.always]
         return bool(every) and all(one in self._position.state.granted for one in every)
 
+    async def placed(self, found: list[OpenCodePermission]) -> list[OpenCodePermission]:
+        """The requests, each with the folder of its command; one that is known is left as it is."""
+        folder = self._position.tuning.directory
+        known = self._position.state.permissions
+        return [known.get(one.id) or await with_folder(self._api, one, folder) for one in found]
+
     async def _waiting(self, name: str) -> asks.OpenCodeRequest | None:
         """The request of that name, if it waits. The answer that we set out to bring may not have arrived."""
         state = self._position.state
         known = state.permissions.get(name) or state.questions.get(name)
         if known is not None or not self._log.may_be_answered(name):
             return known
-        waiting: list[asks.OpenCodeRequest] = [*await self._api.permissions(), *await self._api.questions()]
+        permissions = await self.placed(await self._api.permissions())
+        waiting: list[asks.OpenCodeRequest] = [*permissions, *await self._api.questions()]
         return next((one for one in waiting if one.id == name), None)
 
     async def _refuse(self, request: asks.OpenCodeRequest) -> None:
@@ -202,7 +210,8 @@ class OpenCodeHttpLink:
                         yield batch
                     async for some in events:
                         before = self._position.cursor
-                        heard, calls = self._translate_events(some)
+                        told = await events_with_folders(self._api, some, self._position.tuning.directory)
+                        heard, calls = self._translate_events(told)
                         if heard or self._position.cursor is not before:
                             yield self._batch(heard)
                         await self._make(calls)
@@ -298,6 +307,7 @@ class OpenCodeHttpLink:
             self._models = await self._api.models()
         async with self._lock:
             snapshot = await self._api.snapshot(self._state.session, self._state.after)
+            snapshot = msgspec.structs.replace(snapshot, permissions=await self._answers.placed(snapshot.permissions))
             heard, calls = self._translate_snapshot(snapshot)
         yield self._batch(heard)
         await self._make(calls)

@@ -58,8 +58,6 @@ class OpenCodeState(Word):
     summaries: tuple[str, ...] = ()
     parts: dict[str, PartProgress] = {}
     tools: dict[str, bool] = {}
-    # The folders that tool calls chose to run in, by the call: a request does not tell.
-    folders: dict[str, str] = {}
     spoke: bool = False
     # The model that answers, as `provider/model`.
     model: str = ""

@@ -38,7 +38,6 @@ from farhand.drivers.opencode.schema import (
     read,
     sentence,
 )
-from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.facts import Fact, Noted, Said, Seen, Thought, ToolEnded, ToolStarted, TurnEnded, TurnStarted, Used
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
@@ -171,8 +170,6 @@ def _is_answer(message: str, state: OpenCodeState) -> bool:
 def _part_updated(updated: PartUpdated, state: OpenCodeState, _moment: Moment) -> Translation:
     """A part of the agent's message began, changed or ended."""
     part = updated.part
-    if part.type == "tool" and _is_own(part.sessionID, state) and (folder := Fields(part.state.input).text("workdir")):
-        state = replace(state, folders={**state.folders, part.callID: folder})
     if part.sessionID == state.session and part.messageID == state.typed and part.type == "text" and not part.synthetic:
         return [TurnStarted(text=part.text)], replace(state, typed="")
     if part.sessionID != state.session or not _is_answer(part.messageID, state):
@@ -245,8 +242,7 @@ def _permission_asked(wanted: OpenCodePermission, state: OpenCodeState, moment: 
     if not _is_own(wanted.sessionID, state) or wanted.id in state.permissions:
         return NO_FACTS, state
     state = replace(state, permissions={**state.permissions, wanted.id: wanted})
-    where = state.folders.get(wanted.tool.callID, "")
-    return list(asks.raised(wanted, moment.deadline_seconds, where)), state
+    return list(asks.raised(wanted, moment.deadline_seconds)), state
 
 
 def _question_asked(asked: OpenCodeQuestions, state: OpenCodeState, moment: Moment) -> Translation:

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Callable
 from mimetypes import guess_type
 from pathlib import Path
@@ -33,7 +32,8 @@ AGENTS_OFFER: Final = phrase("scope_agents_offer")
 NO_RAW_INPUT: Final = "The agent sent no raw input: all that is known of it are the agent's own words."
 # What agents call the folder that a command runs in.
 _FOLDER_ARGUMENTS: Final = ("cwd", "workdir", "dir_path", "directory")
-_IN_FOLDER: Final = re.compile(r"\[in (.+?)\](?: \(|$)", re.DOTALL)
+_IN_FOLDER: Final = "[in "
+IN_ITS_WORDS: Final = "(a folder that the agent's own words tell)"
 _CHANGES: Final = {"edit": ActionKind.EDIT, "delete": ActionKind.DELETE, "move": ActionKind.EDIT}
 FAILURES = {
     "max_tokens": "The model's answer was cut off: it reached the limit of its length.",
@@ -115,13 +115,21 @@ def ask_line(turn: str, ask: str, permission: AcpPermission) -> JsonObject:
 
 def _folder(call: ToolProgress, action: Action) -> str:
     """The folder that the agent chose for a command; empty where that is the one that it works in."""
-    if call.raw_input:
-        given = Fields(call.raw_input)
-        named = (given.text(one) for one in _FOLDER_ARGUMENTS)
-        return next(filter(None, named), "") if action.kind is ActionKind.RUN else ""
-    # Some agents send no raw input, and say it in brackets before their own words.
-    found = _IN_FOLDER.match(call.text) if call.kind == "execute" else None
-    return found[1] if found else ""
+    if not call.raw_input:
+        return _told_folder(call)
+    given = Fields(call.raw_input)
+    named = (given.text(one) for one in _FOLDER_ARGUMENTS)
+    return next(filter(None, named), "") if action.kind is ActionKind.RUN else ""
+
+
+def _told_folder(call: ToolProgress) -> str:
+    """The folder that an agent without raw input tells before its own words: `[in sub] (…)`."""
+    told = call.text if call.kind == "execute" else ""
+    if not told.startswith(_IN_FOLDER):
+        return ""
+    # Both a folder and a description are the model's: what may be either names no folder.
+    folder, *rest = told.removeprefix(_IN_FOLDER).split("]")
+    return folder if len(rest) == 1 else IN_ITS_WORDS
 
 
 def _action(call: ToolProgress) -> Action:
