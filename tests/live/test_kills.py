@@ -146,6 +146,9 @@ async def check(world: World, each: int) -> None:
     for worker in WORKERS:
         assert [prompt for prompt in prompts if f":{worker}-" in prompt] == expected[worker]
     await world.start()
+    async with world.hub():
+        # All may be sent already: a node that is stopped before it listens for a stop just ends.
+        pass
     keys = {f"answer:{worker}:{message}" for worker in WORKERS for message in expected[worker]}
     while {line.key for line in ledger.read(world.folder / "sent")} != keys:  # noqa: ASYNC110 - a file tells nobody
         await anyio.sleep(0.01)
