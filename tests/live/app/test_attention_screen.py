@@ -37,14 +37,14 @@ def test_a_worker_is_quiet_for_some_kinds_and_is_so_again_after_it_was_switched_
     opened.pair()
     assert node.home.farhand("quiet", "--node", NODE, "demo", "finished", "off").returncode == 0
     opened.page.goto(f"{node.address()}#/notifications")
-    expect(opened.page.locator(".kinds summary")).to_have_text("What may buzz: 5/6")
+    expect(opened.page.locator(".kinds summary")).to_have_text("What may buzz: 5 of 6")
     turn(opened, "demo", on=False)
     turn(opened, "demo", on=True)
-    expect(opened.page.locator(".kinds summary")).to_have_text("What may buzz: 5/6")
+    expect(opened.page.locator(".kinds summary")).to_have_text("What may buzz: 5 of 6")
     assert settings(node)["workers"] == {"demo": ["finished"]}
     opened.tap(opened.page.locator(".kinds summary"))
     turn(opened, "demo: Usage limits", on=False)
-    expect(opened.page.locator(".kinds summary")).to_have_text("What may buzz: 4/6")
+    expect(opened.page.locator(".kinds summary")).to_have_text("What may buzz: 4 of 6")
     assert settings(node)["workers"] == {"demo": ["finished", "limit"]}
 
 

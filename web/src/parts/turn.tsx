@@ -7,6 +7,7 @@ import { begun, t, told } from "../texts";
 import { headline, labelOf } from "./ask-words";
 import { Attachments } from "./attachments";
 import { CopyButton } from "./copy-button";
+import { Counts } from "./diff/counts";
 import { DiffLines } from "./diff/diff-lines";
 import { wholeDiff } from "./diff/parse";
 import { Fold } from "./fold";
@@ -85,12 +86,7 @@ function Tool({ tool, live }: { tool: ToolCall; live: boolean }) {
       line={
         <>
           <Shown text={title.split("\n", 1)[0] ?? ""} strict />
-          {diff.length ? (
-            <>
-              {" "}
-              <span class="ok">+{added}</span> <span class="bad">−{removed}</span>
-            </>
-          ) : null}
+          <Counts added={added} removed={removed} before=" " />
         </>
       }
       result={<ToolResult tool={tool} live={live} />}

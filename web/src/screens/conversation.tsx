@@ -163,7 +163,7 @@ function Rows({ worker }: { worker: Worker }) {
   }
   if (rows.length === 0)
     return (
-      <div class="rows-empty">
+      <div class="rows-empty greeting">
         <Notice icon={brandOf(worker.backend).sign} text={t("sayHello", { name: worker.name })} />
       </div>
     );

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { asMessage, type LineComment } from "../parts/diff/comments";
+import { Counts } from "../parts/diff/counts";
 import { useComments, useOpenComment } from "../parts/diff/kept-comments";
 import { type FileDiff, parseDiff } from "../parts/diff/parse";
 import { Icon } from "../parts/icon";
@@ -133,12 +134,7 @@ function FilesTop({ worker, files, turn, onReload }: FilesTopProps) {
         <h1 class="one">{turn ? t("changesOfTurn") : t("filesAndChanges")}</h1>
         <p class="small dim one">
           <Shown text={worker.directory} strict />
-          {added + removed ? (
-            <>
-              {" · "}
-              <span class="ok">+{added}</span> <span class="bad">−{removed}</span>
-            </>
-          ) : null}
+          <Counts added={added} removed={removed} before=" · " />
         </p>
       </div>
       <button type="button" class="text-button" onClick={onReload}>
@@ -168,8 +164,8 @@ function FileTop({ file, place, all, onBack, onMove }: FileTopProps) {
           <Shown text={file.path} strict />
         </h1>
         <p class="small dim one">
-          {place < 0 ? null : `${t("partOf", { n: place + 1, all })} · `}
-          <span class="ok">+{file.added}</span> <span class="bad">−{file.removed}</span>
+          {place < 0 ? null : t("partOf", { n: place + 1, all })}
+          <Counts added={file.added} removed={file.removed} before={place < 0 ? "" : " · "} />
         </p>
       </div>
       <button
@@ -241,7 +237,7 @@ function FileList({ files, cut, comments, writing, onOpen }: FileListProps) {
               </span>
               {said ? <span class="count">{said}</span> : null}
               <span class="small">
-                <span class="ok">+{file.added}</span> <span class="bad">−{file.removed}</span>
+                <Counts added={file.added} removed={file.removed} />
               </span>
             </button>
           </li>

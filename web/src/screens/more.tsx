@@ -15,7 +15,7 @@ export function MoreScreen() {
       </header>
       <div class="body">
         <ul class="links">
-          <LinkRow icon="inbox" text="notifications" href={address({ screen: "notifications" })} />
+          <LinkRow icon="bell" text="notifications" href={address({ screen: "notifications" })} />
           <LinkRow icon="phone" text="devices" href={address({ screen: "devices" })} />
           <LinkRow icon="search" text="search" href={address({ screen: "search" })} />
           <LinkRow icon="clock" text="sessions" href={address({ screen: "sessions" })} />

@@ -119,6 +119,7 @@ function Rules() {
         </button>
       </div>
       <Hours settings={now} set={set} />
+      <SwitchRow text={t("deskQuiet")} on={now.desk ?? true} change={(desk) => void set({ desk })} />
       <h2 class="section">{t("whatBuzzes")}</h2>
       {KINDS.map(([kind, text]) => (
         <SwitchRow
@@ -137,7 +138,6 @@ function Rules() {
           change={(kinds) => void set({ workers: ofWorker(now.workers ?? {}, name, kinds) })}
         />
       ))}
-      <SwitchRow text={t("deskQuiet")} on={now.desk ?? true} change={(desk) => void set({ desk })} />
       <h2 class="section">{t("escalation")}</h2>
       <Minutes label="nextMinutes" value={now.next_minutes ?? 3} set={(value) => void set({ next_minutes: value })} />
       <Minutes
@@ -207,7 +207,7 @@ function Kinds({ title, of, kinds, isOn, change }: KindsProps) {
   return (
     <details class="kinds">
       <summary class="small dim">
-        {title}: {kinds.filter(([kind]) => isOn(kind)).length}/{kinds.length}
+        {title}: {t("partOf", { n: kinds.filter(([kind]) => isOn(kind)).length, all: kinds.length })}
       </summary>
       {kinds.map(([kind, text]) => (
         <SwitchRow

@@ -101,7 +101,7 @@ export const TEAM_TEXTS = {
   ],
   modeYolo: ["unasked", "ungefragt", "sans demander", "sin preguntar", "不询问"],
   modeYoloMeans: [
-    "does everything unasked: you will not see it coming",
+    "does everything unasked, without a warning",
     "tut alles ungefragt, ohne Vorwarnung",
     "fait tout sans demander ni prévenir",
     "lo hace todo sin preguntar ni avisar",
