@@ -156,7 +156,7 @@ async def one_ask_is_allowed_and_another_denied_with_words(app: AppInHand, model
     assert one.exists()
     later = model.hears_words("not on a Monday", "on Tuesday then")
     await app.say("zz-two")
-    await app.button("More choices").last.tap()
+    await app.button("Say why, or more choices…").last.tap()
     await expect(app.sheet).to_contain_text("touch two.txt")
     await app.sheet.locator(".words").fill("not on a Monday")
     await app.tap_until_gone(app.sheet.get_by_role("button", name="Deny", exact=True))

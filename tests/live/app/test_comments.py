@@ -23,7 +23,7 @@ def test_a_comment_that_is_being_written_outlives_every_reading_anew(phone: Open
     the_page_is_left(opened)
     the_file_is_gone(opened, project)
     opened.tap(opened.button("Add comment"))
-    opened.tap(opened.button("Send 1 as one message"))
+    opened.tap(opened.button("Send the comment"))
     expect(opened.receipt("Why two?")).to_contain_text("answered")
     # It was no answer to what stands in the composer.
     expect(opened.composer("ann")).to_have_value("half a thought")

@@ -71,7 +71,7 @@ def hires(opened: Phone, name: str, folder: Path) -> None:
 def denies_with_words(opened: Phone) -> None:
     """The sheet has the whole question; what is written beside No reaches the agent."""
     opened.say("ann", "ask")
-    opened.tap(opened.button("More choices").last)
+    opened.tap(opened.button("Say why, or more choices…").last)
     expect(opened.sheet).to_contain_text("a-note-from-the-demo.txt")
     opened.sheet.locator(".words").fill("not on a Monday")
     opened.tap_until_gone(opened.sheet.get_by_role("button", name="Deny"))
@@ -135,7 +135,7 @@ def types_into_the_terminal(opened: Phone) -> None:
 def puts_the_queue_into_another_order(opened: Phone) -> None:
     """Of two messages that wait for an answer, the second goes first."""
     opened.say("demo", "ask")
-    expect(opened.button("More choices").last).to_be_visible()
+    expect(opened.button("Say why, or more choices…").last).to_be_visible()
     opened.say("demo", "the first")
     opened.say("demo", "the second")
     opened.tap(opened.page.get_by_role("button", name=re.compile("2 queued")))

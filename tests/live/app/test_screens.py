@@ -331,7 +331,7 @@ def test_the_way_back_closes_a_sheet_and_then_the_conversation(phone: BrowserCon
     page = phone.new_page()
     page.goto(address)
     page.get_by_role("link", name="ann").click()
-    page.get_by_role("button", name="More choices").click()
+    page.get_by_role("button", name="Say why, or more choices…").click()
     page.get_by_role("dialog").wait_for()
     page.go_back()
     page.get_by_role("dialog").wait_for(state="detached")
@@ -346,7 +346,7 @@ ERRANDS: dict[str, tuple[tuple[str, ...], str]] = {
     "hire somebody": (("Hire",), "Hire ben"),
     "tell otto something": (("otto",), "Message otto…"),
     "let ann push": (("Allow once",), "Answered: once"),
-    "refuse, and say why": (("More choices",), "Say why, or what instead…"),
+    "refuse, and say why": (("Say why, or more choices…",), "Say why, or what instead…"),
     "read gus’s plan": (("Read the plan",), "Keep planning"),
     "send the second message first": (("ann", "2 queued", "Earlier"), "These go to ann one after the other"),
     "type into ann’s terminal": (("ann", "Terminal"), "? for shortcuts"),

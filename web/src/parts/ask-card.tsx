@@ -99,16 +99,18 @@ function AskButtons({ ask, place }: { ask: OpenAsk; place: number }) {
     );
   }
   return (
-    <div class="buttons">
-      <button type="button" class="button danger" onClick={() => answer(deny.id)}>
-        {t("deny")}
+    <>
+      <div class="buttons">
+        <button type="button" class="button danger" onClick={() => answer(deny.id)}>
+          {t("deny")}
+        </button>
+        <button type="button" class="button primary" onClick={() => answer(allow.id)}>
+          {t("allowOnce")}
+        </button>
+      </div>
+      <button type="button" class="text-button ask-more" onClick={open}>
+        {t("moreChoices")}
       </button>
-      <button type="button" class="button narrow" aria-label={t("moreChoices")} onClick={open}>
-        <Icon name="dots" />
-      </button>
-      <button type="button" class="button primary" onClick={() => answer(allow.id)}>
-        {t("allowOnce")}
-      </button>
-    </div>
+    </>
   );
 }
