@@ -364,7 +364,11 @@ def test_what_to_tap_leads_there(phone: BrowserContext, address: str, errand: st
     for name in taps:
         button, link = (page.get_by_role(role, name=re.compile(f"^{re.escape(name)}")) for role in ("button", "link"))
         # What is sought may stand further up; the last of its kind is the nearest to the thumb.
-        button.or_(link).locator("visible=true").and_(page.locator(":not([disabled])")).last.tap()
+        sought = button.or_(link).locator("visible=true").and_(page.locator(":not([disabled])")).last
+        sought.wait_for()
+        # What has just come to stand there is not answered by a tap that was meant for something else.
+        page.wait_for_function("since => performance.now() - since > 400", arg=page.evaluate("performance.now()"))
+        sought.tap()
     expect(page.get_by_text(there).or_(page.get_by_placeholder(there)).locator("visible=true").first).to_be_visible()
 
 
