@@ -270,3 +270,14 @@ async def test_an_ask_of_a_turn_that_is_over_gets_its_answer_once(house: House) 
     await house.say("two")
     await house.event(TurnEnded, lambda event: event.turn != first.message)
     assert sum(isinstance(errand, Settle) for _, errand in house.agent.performed) == 1
+
+
+async def test_the_key_that_stops_an_agent_answers_no_question_at_the_desk(house: House) -> None:
+    await house.hire()
+    house.agent.plays(ASK)
+    await house.say("do it")
+    await house.fact(AskRaised)
+    await house.interrupt()
+    await house.until(lambda present: bool((turn := present.workers["ann"].turn) and turn.interrupt_asked))
+    await house.agent.links["ann"].say(AskSettled(ask="a", how=HowSettled.DESK))
+    assert (await house.fact(AskSettled)).how is HowSettled.WITHDRAWN

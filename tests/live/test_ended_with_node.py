@@ -67,7 +67,7 @@ async def test_a_turn_that_was_ended_with_its_node_says_so_and_the_next_one_runs
     assert await stop_agents(tmp_path) == ["ann"]
     async with open_house(tmp_path, drivers={"demo": demo}) as house:
         first = await house.event(TurnEnded)
-        assert first.fact == TurnEnded(how=HowEnded.FAILED, error=ENDED_WITH_NODE)
+        assert first.fact == TurnEnded(how=HowEnded.FAILED, error=ENDED_WITH_NODE, can_retry=True)
         assert (await house.fact(TurnEnded, after=first.seq)).how is HowEnded.COMPLETED
         assert house.worker().asks == ()
         assert not any(isinstance(fact, Noted | Doubted | WentOffline) for fact in await news(house))

@@ -106,6 +106,10 @@ def _completed(worker: Worker, fact: Fact) -> Fact:
         return as_shown(fact, worker.directory)
     if isinstance(fact, facts.Limited):
         return replace(fact, again=worker.limits)
+    if isinstance(fact, facts.AskSettled):
+        # The key that stops the agent closes its question, too: nobody answered it at the desk.
+        is_stopped = fact.how is HowSettled.DESK and not fact.choice and turn is not None and turn.interrupt_asked
+        return replace(fact, how=HowSettled.WITHDRAWN) if is_stopped else fact
     if not isinstance(fact, facts.TurnEnded) or fact.how is not HowEnded.FAILED or not turn or not turn.message:
         return fact
     if turn.limited and not turn.interrupt_asked:

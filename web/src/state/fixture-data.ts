@@ -330,7 +330,7 @@ function troubles(at: number, name: string): readonly Row[] {
   return [
     said(`${name}-m3`, at - 400, "Deploy it", {
       receipt: "refused",
-      why: "ann is offline. Relaunch it, or send it anyway.",
+      why: `${name} is offline. Relaunch it, or send it anyway.`,
     }),
     said(`${name}-m4`, at - 390, "Are you there?", {
       receipt: "unknown",
@@ -369,7 +369,9 @@ function atWork(at: number, name: string): readonly Row[] {
         },
       ],
     }),
-    said(`${name}-m6`, at - 20, "and bump the version", { receipt: "queued", id: "web-d1:q1" }),
+    ...(name === "ann"
+      ? [said("ann-m6", at - 20, "and bump the version", { receipt: "queued", id: "web-d1:q1" })]
+      : []),
     said(`${name}-m7`, at - 5, "written in a tunnel", { receipt: "on-phone", id: "" }),
   ];
 }
