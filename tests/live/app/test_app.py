@@ -3,6 +3,7 @@
 import base64
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from playwright.sync_api import Browser, FilePayload, Locator, Route, expect
 from tests.live.app.cable import Cable
 from tests.live.app.conftest import Opens
 from tests.live.app.phone import DESK, PHONE, SMALL, AppNode, Phone, running
-from tests.live.nodes import Home
+from tests.live.nodes import SAFETY_SECONDS, Home
 
 import farhand
 from farhand.drivers.demo.replies import sunrise
@@ -202,9 +203,10 @@ def test_a_picture_that_comes_late_above_what_is_read_moves_nothing(phone: Opens
     read = opened.page.get_by_role("article", name="Message of you").filter(has_text="long")
     read.evaluate("(row) => row.scrollIntoView({ block: 'start' })")
     expect(opened.page.locator(".jump")).to_be_visible()
+    picture = first_of(opened, held)
     before = top_of(read)
-    held[0].continue_()
-    expect(opened.page.locator("figure.picture img")).to_have_js_property("complete", value=True)
+    picture.continue_()
+    expect(opened.page.locator("figure.picture img")).to_have_js_property("naturalWidth", 320)
     # Text streams below all the while.
     expect(opened.answer("demo")).to_contain_text("Done, and nobody stopped me.")
     assert abs(top_of(read) - before) < 1
@@ -222,12 +224,13 @@ def test_a_picture_in_sight_that_comes_late_moves_nothing(phone: Opens, comes: b
     above = opened.page.get_by_role("article", name="Message of you")
     below = opened.answer("demo").locator(".turn-end")
     expect(below).to_be_visible()
+    picture = first_of(opened, held)
     before = top_of(above), top_of(below)
     if comes:
-        held[0].continue_()
+        picture.continue_()
         expect(opened.page.locator("figure.picture img")).to_have_js_property("naturalWidth", 320)
     else:
-        held[0].abort()
+        picture.abort()
         expect(opened.answer("demo").locator("a.file")).to_be_visible()
     opened.page.evaluate(PAINTED)
     assert (top_of(above), top_of(below)) == pytest.approx(before, abs=1)
@@ -243,9 +246,16 @@ def held_pictures(opened: Phone) -> list[Route]:
     opened.page.route(re.compile(r"/shown\?path="), hold)
     opened.page.reload()
     opened.page.locator("figure.picture").wait_for(state="attached")
-    while not held:
-        opened.page.evaluate(PAINTED)
     return held
+
+
+def first_of(opened: Phone, held: list[Route]) -> Route:
+    """The first picture that the app asks for: it does so when the picture is nearly in sight."""
+    until = time.monotonic() + SAFETY_SECONDS
+    while not held:
+        assert time.monotonic() < until, "no picture was asked for"
+        opened.page.evaluate(PAINTED)
+    return held[0]
 
 
 def top_of(what: Locator) -> float:
