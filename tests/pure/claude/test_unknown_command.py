@@ -23,6 +23,12 @@ def test_the_clis_own_words_are_the_answer_of_a_commands_turn() -> None:
     assert translate(line("Args from unknown skill: hi"), state)[0] == []
 
 
+def test_they_are_told_in_the_turn_of_the_command_and_not_in_the_one_before() -> None:
+    earlier = replace(began(ClaudeState(session="s"), "before", "a-prompt"), written="a-prompt")
+    heard, _ = translate(line(UNKNOWN), began(earlier, "t", f"{COMMAND_PROMPT}m"))
+    assert [(one.turn, type(one.fact)) for one in heard] == [("t", Said), ("t", TurnEnded)]
+
+
 def test_they_may_come_before_the_delivery_is_through() -> None:
     expected = ExpectedMessage(message="m", text="/zed hi", turn="t")
     heard, state = translate(line(UNKNOWN), replace(ClaudeState(session="s"), expected=(expected,)))

@@ -261,7 +261,8 @@ def _unknown_command(content: str, state: ClaudeState) -> Translated:
     if not state.running or not state.prompt.startswith(COMMAND_PROMPT):
         return heard, state
     said, state = say(content, state)
-    answer = _heard(said, state)
+    # A command has no prompt in the transcript, which still stands at the one before.
+    answer = [Heard(fact=fact, turn=state.turn or None) for fact in said]
     ended, state = end_turn(state, state.prompt, HowEnded.COMPLETED)
     return [*heard, *answer, *ended], state
 
