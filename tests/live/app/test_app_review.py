@@ -3,10 +3,10 @@
 import json
 import subprocess
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 from tests.house.reviewing import git, repository
 from tests.live.app.conftest import Opens
-from tests.live.app.phone import NODE, AppNode
+from tests.live.app.phone import NODE, AppNode, Phone
 from tests.live.nodes import SAFETY_SECONDS
 
 expect.set_options(timeout=SAFETY_SECONDS * 1000)
@@ -27,8 +27,7 @@ def test_a_verdict_is_sent_back_goes_grey_and_opens_the_gate(phone: Opens, node:
     opened.tap(sheet.locator("label", has_text="Demo"))
     # What else is chosen depends on which agents this machine has.
     others = sheet.locator("label", has_not_text="Demo").filter(has=opened.page.get_by_role("checkbox", checked=True))
-    while others.count():
-        opened.tap(others.first)
+    take_off(opened, others)
     expect(sheet.get_by_role("checkbox", checked=True)).to_have_count(1)
     opened.tap(opened.button("Start the review"))
     tabs = opened.page.get_by_role("tab")
@@ -73,8 +72,7 @@ def test_commits_up_to_one_of_them_are_judged_as_another_worker_would(phone: Ope
     cleo = sheet.locator("label", has_text="cleo")
     opened.tap(cleo)
     others = sheet.locator("label", has_not_text="cleo").filter(has=opened.page.get_by_role("checkbox", checked=True))
-    while others.count():
-        opened.tap(others.first)
+    take_off(opened, others)
     opened.tap(opened.button("Start the review"))
     expect(opened.page.get_by_role("tab").first).to_be_visible()
     told = node.home.farhand("events", "--node", NODE).stdout.splitlines()
@@ -82,6 +80,14 @@ def test_commits_up_to_one_of_them_are_judged_as_another_worker_would(phone: Ope
     (asked,) = [fact["review"] for fact in facts if fact["type"] == "review_asked"]
     assert (asked["scope"], asked["base"], asked["head"]) == ("commits", "main~2", "main~1")
     assert [(one["backend"], one["model"]) for one in asked["reviewers"]] == [("demo", "a-model")]
+
+
+def take_off(opened: Phone, ticked: Locator) -> None:
+    """Takes each tick off, and sees that it is off before the next: a second tap would set it again."""
+    while ticked.count():
+        box = ticked.first.get_by_role("checkbox").element_handle()
+        opened.tap(ticked.first)
+        opened.page.wait_for_function("(box) => !box.checked", arg=box)
 
 
 def test_the_command_line_waits_for_a_verdict(node: AppNode) -> None:
