@@ -33,6 +33,7 @@ structlog.configure(
 )
 
 pytest_plugins = [
+    "tests.collecting",
     "tests.hypothesis_profile",
     "tests.inherited",
     "tests.interrupted",

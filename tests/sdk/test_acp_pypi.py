@@ -9,10 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import acp
 import anyio
 import pytest
-from acp import schema
 
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 
@@ -30,6 +28,8 @@ class Editor:
         self.heard = anyio.Event()
 
     async def request_permission(self, options: Any, session_id: str, tool_call: Any, **_: Any) -> Any:
+        from acp import schema  # a second of processor time, which only the worker that runs these tests spends
+
         self.asked.append(tool_call)
         chosen = next(each.option_id for each in options if each.kind == self.kind)
         return schema.RequestPermissionResponse(outcome=schema.AllowedOutcome(outcome="selected", option_id=chosen))
@@ -40,11 +40,15 @@ class Editor:
 
     @property
     def text(self) -> str:
+        from acp import schema
+
         return "".join(each.content.text for each in self.updates if isinstance(each, schema.AgentMessageChunk))
 
 
 @asynccontextmanager
 async def editing(editor: Any, fake: FakeGemini, home: Path, project: Path) -> AsyncIterator[Any]:
+    import acp
+
     environ = {"HOME": str(home), "PATH": "/usr/bin:/bin", "GEMINI_MODEL": "gemini-2.5-flash", **fake.environ()}
     running = acp.spawn_agent_process(editor, sys.executable, str(PROGRAM), env=environ, cwd=project)
     async with running as (connection, _process):
@@ -54,6 +58,9 @@ async def editing(editor: Any, fake: FakeGemini, home: Path, project: Path) -> A
 
 @pytest.mark.parametrize(("kind", "written"), [("allow_once", True), ("reject_once", False)])
 async def test_a_turn_with_a_permission(fake: FakeGemini, home: Path, project: Path, kind: str, written: bool) -> None:
+    import acp
+    from acp import schema
+
     fake.expect(calls("write_file", {"file_path": "new.txt", "content": "x"}), says("So be ", "it."))
     editor = Editor(kind)
     async with editing(editor, fake, home, project) as connection:
@@ -70,6 +77,9 @@ async def test_a_turn_with_a_permission(fake: FakeGemini, home: Path, project: P
 
 
 async def test_cancel_modes_and_loading(fake: FakeGemini, home: Path, project: Path) -> None:
+    import acp
+    from acp import schema
+
     gate = threading.Event()
     fake.expect(
         held(gate, "One, ", "two.", before=1),

@@ -18,8 +18,6 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from jsonschema_rs import Draft202012Validator
-from openapi_python_client import generate
-from openapi_python_client.config import Config, ConfigFile, MetaType
 from tests.sdk.conftest import MakeAgent
 from tests.sdk.remote_desk import SAFETY_SECONDS, events, remote_desk
 
@@ -43,6 +41,9 @@ EXAMPLES = 20
 @pytest.fixture
 def agentapi(tmp_path: Path) -> Iterator[ModuleType]:
     """The client, generated from agentapi's document and from nothing of ours."""
+    from openapi_python_client import generate
+    from openapi_python_client.config import Config, ConfigFile, MetaType
+
     config = Config.from_sources(
         ConfigFile(post_hooks=[]), MetaType.NONE, AGENTAPI, "utf-8", overwrite=True, output_path=tmp_path / NAME
     )
