@@ -13,23 +13,25 @@ if [ "$stamp" -nt "$lock" ] || { [ "$kind" = run ] && [ .venv/.ready-dev -nt req
     exit 0
 fi
 
-python=${PYTHON:-python3}
+python=$(sh scripts/choose-python.sh)
 command -v "$python" >/dev/null || { echo "farhand needs python3 (3.11 or newer): install the package python3" >&2; exit 4; }
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
     echo "farhand needs Python 3.11 or newer; $("$python" --version) was found. Name another with PYTHON=..." >&2
     exit 4
 }
-if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
-    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        echo "setup: installing python3-venv"
-        apt-get install -y -qq --no-install-recommends python3-venv >/dev/null 2>&1 || {
-            apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-venv >/dev/null
-        }
-    else
-        echo "Python's venv module is missing: install the package python3-venv, then run this again." >&2
-        exit 4
-    fi
+makes_venvs() { "$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+if ! makes_venvs && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "setup: installing python3-venv"
+    apt-get install -y -qq --no-install-recommends python3-venv >/dev/null 2>&1 || {
+        apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-venv >/dev/null
+    } || true
 fi
+# Without a network the system's cannot be made fit: the other one is slower, and does.
+makes_venvs || [ -n "${PYTHON:-}" ] || python=python3
+makes_venvs || {
+    echo "Python's venv module is missing: install the package python3-venv, then run this again." >&2
+    exit 4
+}
 [ -x .venv/bin/python ] && .venv/bin/python -c '' 2>/dev/null || {
     echo "setup: making .venv"
     rm -rf .venv
