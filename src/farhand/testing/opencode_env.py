@@ -50,6 +50,10 @@ QUIET = {
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     # It reads the whole list of the world's models at every start, which is a fifth of that start's processor time.
     "OPENCODE_MODELS_PATH": str(Path(__file__).with_name("no_models.json")),
+    # A start is too short to be worth the optimizing compiler, and several threads that collect garbage.
+    "BUN_JSC_useDFGJIT": "0",
+    "BUN_JSC_useConcurrentGC": "0",
+    "BUN_JSC_numberOfGCMarkers": "1",
     "npm_config_registry": "http://127.0.0.1:9",
     "BUN_CONFIG_REGISTRY": "http://127.0.0.1:9",
 }
