@@ -79,6 +79,12 @@ class Phone:
             self._process.kill()
             await self._process.wait()
 
+    async def start_again_with(self, **variables: str) -> None:
+        """The node is killed and started with other settings; its agents live on."""
+        await self.kill()
+        self._variables |= variables
+        await self.start()
+
     async def tidy(self) -> None:
         """Ends every held agent that outlives the node; tmux ends with its own fixture."""
         holders = LocalHolders(self.cli_env.folder / "farhand" / "nodes" / "test" / "holders")

@@ -28,9 +28,9 @@ def wire(request: pytest.FixtureRequest) -> str:
 
 
 @asynccontextmanager
-async def hired(cli_env: OpenCodeEnv, bot: FakeBot, wire: str, **variables: str) -> AsyncIterator[Phone]:
+async def hired(cli_env: OpenCodeEnv, bot: FakeBot, wire: str) -> AsyncIterator[Phone]:
     """A phone with a worker that asks, and has answered its welcome."""
-    async with with_phone(cli_env, bot, **variables) as phone:
+    async with with_phone(cli_env, bot) as phone:
         await phone.manager.says(f"/hire ann --opencode --ask{' --tmux' if wire == 'tmux' else ''}")
         await phone.hears("An aside")
         yield phone
@@ -73,15 +73,16 @@ async def test_asks_are_allowed_and_denied_and_outlive_the_node_as_answers_do(
         await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
         await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
         await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
+        await an_ask_that_nobody_answers_is_denied(phone, cli_env)
     assert not (cli_env.project / "no.txt").exists()
 
 
-async def test_an_ask_that_nobody_answers_is_denied(cli_env: OpenCodeEnv, bot: FakeBot, wire: str) -> None:
+async def an_ask_that_nobody_answers_is_denied(phone: Phone, cli_env: OpenCodeEnv) -> None:
     late = touching(cli_env, "late", say("what a pity"))
-    async with hired(cli_env, bot, wire, FARHAND_ASK_DEADLINE_SECONDS="1") as phone:
-        await phone.manager.says("zz-late")
-        await phone.reads("touch late.txt")
-        await phone.hears("what a pity")
+    await phone.start_again_with(FARHAND_ASK_DEADLINE_SECONDS="1")
+    await phone.manager.says("zz-late")
+    await phone.reads("touch late.txt")
+    await phone.hears("what a pity")
     assert not late.exists()
     assert "Nobody answered in time" in str((await cli_env.model.asked("zz-late", times=2)).body)
 
