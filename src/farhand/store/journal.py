@@ -16,11 +16,14 @@ from farhand.model.store_ports import Cursor, InboxEntry
 from farhand.model.wire import decode_event, encode
 from farhand.store import folding, history, read_tables, tables
 from farhand.store.database import Database
-from farhand.store.open_turns import OpenTurns
+from farhand.store.open_turns import NO_TURN, OpenTurns
 
 _accepted = msgspec.json.Decoder(Accepted)
 # Old events go in slices, so that nobody waits long behind them.
 _SLICE = 2000
+_INSERT_NEXT = (
+    "INSERT INTO events (seq, at, body) SELECT ?, ?, ? WHERE ? = (SELECT ifnull(max(seq), 0) + 1 FROM events)"
+)
 _PAGES = ("page_count", "freelist_count", "page_size")
 
 
@@ -59,15 +62,15 @@ class SqliteJournal:
         self, events: Sequence[Event], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None
     ) -> tuple[bytes, ...]:
         """Writes them, or nothing. What a person sent is on the disk when this returns."""
-        ended = self._open_turns.add(events)
+        known = self._open_turns.add(events)
 
         def write(db: sqlite3.Connection) -> tuple[bytes, ...]:
             # What cannot be encoded fails here, in its place in the line.
             bodies = tuple(encode(event) for event in events)
             _insert(db, events, bodies)
             for event in events:
-                history.record(db, event, ended.get(event.seq, ()))
-                tables.apply(db, event)
+                turn = history.record(db, event, known.get(event.seq, NO_TURN))
+                tables.apply(db, event, turn)
             if inbox is not None:
                 at = events[0].at if events else _last_at(db)
                 db.execute(
@@ -214,13 +217,12 @@ def _early(db: sqlite3.Connection) -> float:
 def _insert(db: sqlite3.Connection, events: Sequence[Event], bodies: Sequence[bytes]) -> None:
     if not events:
         return
-    last = db.execute("SELECT max(seq) FROM events").fetchone()[0] or 0
-    if events[0].seq != last + 1:
-        raise StoreError(f"Event {events[0].seq} cannot follow event {last}: something before it was not written.")
-    db.executemany(
-        "INSERT INTO events (seq, at, body) VALUES (?, ?, ?)",
-        [(event.seq, event.at, body) for event, body in zip(events, bodies, strict=True)],
-    )
+    first = events[0]
+    if not db.execute(_INSERT_NEXT, (first.seq, first.at, bodies[0], first.seq)).rowcount:
+        last = _bounds(db)[1]
+        raise StoreError(f"Event {first.seq} cannot follow event {last}: something before it was not written.")
+    for event, body in zip(events[1:], bodies[1:], strict=True):
+        db.execute("INSERT INTO events (seq, at, body) VALUES (?, ?, ?)", (event.seq, event.at, body))
 
 
 def _bounds(db: sqlite3.Connection) -> tuple[int, int]:
