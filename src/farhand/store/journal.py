@@ -21,9 +21,6 @@ from farhand.store.open_turns import NO_TURN, OpenTurns
 _accepted = msgspec.json.Decoder(Accepted)
 # Old events go in slices, so that nobody waits long behind them.
 _SLICE = 2000
-_INSERT_NEXT = (
-    "INSERT INTO events (seq, at, body) SELECT ?, ?, ? WHERE ? = (SELECT ifnull(max(seq), 0) + 1 FROM events)"
-)
 _PAGES = ("page_count", "freelist_count", "page_size")
 
 
@@ -217,12 +214,13 @@ def _early(db: sqlite3.Connection) -> float:
 def _insert(db: sqlite3.Connection, events: Sequence[Event], bodies: Sequence[bytes]) -> None:
     if not events:
         return
-    first = events[0]
-    if not db.execute(_INSERT_NEXT, (first.seq, first.at, bodies[0], first.seq)).rowcount:
-        last = _bounds(db)[1]
-        raise StoreError(f"Event {first.seq} cannot follow event {last}: something before it was not written.")
-    for event, body in zip(events[1:], bodies[1:], strict=True):
-        db.execute("INSERT INTO events (seq, at, body) VALUES (?, ?, ?)", (event.seq, event.at, body))
+    last = db.execute("SELECT max(seq) FROM events").fetchone()[0] or 0
+    if events[0].seq != last + 1:
+        raise StoreError(f"Event {events[0].seq} cannot follow event {last}: something before it was not written.")
+    db.executemany(
+        "INSERT INTO events (seq, at, body) VALUES (?, ?, ?)",
+        [(event.seq, event.at, body) for event, body in zip(events, bodies, strict=True)],
+    )
 
 
 def _bounds(db: sqlite3.Connection) -> tuple[int, int]:

