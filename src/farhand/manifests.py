@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module, resources
 from importlib.util import find_spec
 from typing import Any
@@ -18,13 +19,20 @@ DEMO = "demo"
 
 def packages(root: str = DRIVERS, module: str = "driver") -> list[str]:
     """The packages under that root that have a manifest and that module."""
+    return list(_packages(root, module))
+
+
+@cache
+def _packages(root: str, module: str) -> tuple[str, ...]:
     found = (entry for entry in resources.files(root).iterdir() if entry.is_dir())
     parts = (MANIFEST, f"{module}.py")
-    return sorted(entry.name for entry in found if all(entry.joinpath(part).is_file() for part in parts))
+    return tuple(sorted(entry.name for entry in found if all(entry.joinpath(part).is_file() for part in parts)))
 
 
+# A start asks for each several times, and to find and parse the file is what takes long.
+@cache
 def manifest(root: str, package: str) -> dict[str, Any]:
-    """What that package says of itself."""
+    """What that package says of itself, to be read only."""
     return parse_manifest(resources.files(root).joinpath(package).joinpath(MANIFEST).read_text("utf-8"))
 
 

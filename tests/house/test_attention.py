@@ -1,19 +1,24 @@
 """The rules in a whole node: asks escalate from the app to a chat, a restart forgets nothing, nothing comes twice."""
 
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 from tests.house.push_house import DONE, PushHouse, asks, push_house
 
+from farhand.attention.service import QUIET_SECONDS
 from farhand.model.attention import AttentionKind, AttentionSettings
 from farhand.model.commands import SetAttention
 from farhand.model.errors import BadInput
 from farhand.model.facts import AskRaised, AskSettled, AttentionSet, Said, TurnEnded
 from farhand.model.stream import Looking
 from farhand.model.words import HowEnded
+from farhand.testing.house import SAFETY_SECONDS, settings_in
 from farhand.testing.push_service import push_service
 
 pytestmark = pytest.mark.anyio
@@ -149,3 +154,35 @@ async def test_an_ask_whose_turn_ends_is_over_everywhere(tmp_path: Path) -> None
         shown = [phone.reads(one)["notification"] for one in requests]
         assert shown[-1]["tag"] in ("ask:a1", "turn:ann")
         assert push.house.hub.present.ask("a1") is None
+
+
+def stored(folder: Path) -> int:
+    """Up to which event the state of the rules is in the store."""
+    with closing(sqlite3.connect(settings_in(folder).store)) as store:
+        row = store.execute("SELECT json_extract(CAST(state AS TEXT), '$.seq') FROM attention_state").fetchone()
+        return int(row[0] or 0) if row else 0
+
+
+async def test_what_buzzes_nobody_is_stored_a_moment_later_and_what_buzzes_at_once(tmp_path: Path) -> None:
+    async with push_house(tmp_path) as push:
+        before, asleep = stored(tmp_path), push.clock.sleepers
+        await push.plays(Said(text="All green."), DONE)
+        ended = await push.house.event(TurnEnded)
+        await push.clock.until_asleep(asleep + 1)
+        assert stored(tmp_path) == before < ended.seq
+        push.clock.advance(QUIET_SECONDS)
+        with anyio.fail_after(SAFETY_SECONDS):
+            while stored(tmp_path) < ended.seq:
+                await anyio.lowlevel.checkpoint()
+        await push.ask()
+        raised = await push.house.event(AskRaised)
+        with anyio.fail_after(SAFETY_SECONDS):
+            while stored(tmp_path) < raised.seq:
+                await anyio.lowlevel.checkpoint()
+
+
+async def test_a_stop_stores_what_was_not_stored_yet(tmp_path: Path) -> None:
+    async with push_house(tmp_path) as push:
+        await push.plays(Said(text="All green."), DONE)
+        ended = await push.house.event(TurnEnded)
+    assert stored(tmp_path) >= ended.seq

@@ -46,3 +46,28 @@ async def test_a_turn_that_began_in_no_repository_is_not_looked_at_when_it_ends(
                 await anyio.sleep(0.01)
         assert snapshots.of_turn(worker, "t1") == ("", "")
         tasks.cancel_scope.cancel()
+
+
+async def test_the_end_of_a_turn_and_the_start_of_the_next_are_one_look(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "project")
+    worker = Worker(name="ann", backend="scripted", directory=str(folder), since=1)
+    snapshots = Snapshots(tmp_path / "snapshots", {"ann": worker}.get, tmp_path / "node")
+
+    async def until(turn: str, place: int) -> None:
+        with anyio.fail_after(SAFETY_SECONDS):
+            while not snapshots.of_turn(worker, turn)[place]:  # noqa: ASYNC110 - a file tells nobody
+                await anyio.sleep(0.01)
+
+    def told(turn: str, fact: Fact) -> Event:
+        return Event(seq=1, at=0.0, worker="ann", turn=turn, fact=fact)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(snapshots.run)
+        snapshots.hear([told("t1", TurnStarted(message=None, text=""))])
+        await until("t1", 0)
+        (folder / "new.txt").write_text("new\n")
+        snapshots.hear([told("t1", ENDED), told("t2", TurnStarted(message=None, text=""))])
+        await until("t2", 0)
+        (first, end), (start, _) = snapshots.of_turn(worker, "t1"), snapshots.of_turn(worker, "t2")
+        assert first != end == start
+        tasks.cancel_scope.cancel()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripts.golden import STORIES
 from tests.pure.attention_world import START, TELEGRAM, WHATSAPP, Row, World
 
 from farhand.model import attention_rules as rules
@@ -19,6 +20,7 @@ from farhand.model.attention import (
     quiet_end,
 )
 from farhand.model.attention_rules import APP, Matter
+from farhand.model.matters import OF_INTEREST, matter_of, person_of, settled_ask
 from farhand.model.words import replace
 
 ASK, FINISHED, FAILED = AttentionKind.ASK, AttentionKind.FINISHED, AttentionKind.FAILED
@@ -433,3 +435,14 @@ def test_what_was_missed_is_told_from_the_last_time_that_somebody_was_there() ->
     world.pass_to(62)
     world.do("finished late")
     assert [one.key for one in rules.missed(world.state, world.now)] == missed
+
+
+def test_a_fact_that_the_rules_pass_over_is_no_matter_and_shows_nobody() -> None:
+    events = [event for story in STORIES for event in story.events]
+    for event in events:
+        via = (matter_of(event, None), person_of(event), settled_ask(event))
+        assert isinstance(event.fact, OF_INTEREST) or via == (None, None, "")
+    # Each that they do not pass over has a reason, in one story or another.
+    telling = {type(event.fact) for event in events if matter_of(event, None) or person_of(event)}
+    assert telling <= set(OF_INTEREST)
+    assert len(telling) > 8

@@ -1,7 +1,9 @@
 """Moves the rules of attention with every fact and with the clock, and has the right channel buzz."""
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 import anyio
@@ -17,14 +19,16 @@ from farhand.model.digest import DigestLine, digest, digest_text, leads_to
 from farhand.model.errors import ChannelError, StoreError
 from farhand.model.facts import AskSettled, AttentionSet, Event
 from farhand.model.logger import get_logger
-from farhand.model.matters import AT_THE_DESK, ask_key, beginning, matter_of, person_of, settled_ask
+from farhand.model.matters import AT_THE_DESK, OF_INTEREST, ask_key, beginning, matter_of, person_of, settled_ask
 from farhand.model.ports import Clock
 from farhand.model.present import Present
 from farhand.model.wire import decode_event
-from farhand.model.words import replace
+from farhand.model.words import Seq, replace
 
 log = get_logger("attention")
 STORE_PAUSE_SECONDS = 2.0
+# What changes nothing but the memory is stored so much later, together with what comes meanwhile.
+QUIET_SECONDS = 0.2
 _CHUNK = 512
 
 
@@ -58,17 +62,25 @@ class Attention:
         self._views = views
         self._clock = clock
         self._state = AttentionState()
+        # Up to which event everything was taken in; and what was stored last.
+        self._seq = 0
+        self._stored: tuple[AttentionState, Seq] | None = None
         self._turns = RunningTurns()
         self._channels: Sequence[Channel] = ()
+        self._chats: tuple[tuple[str, ReachesManager], ...] = ()
+        self._apps: tuple[BuzzesApp, ...] = ()
         self._buzzes: deque[Buzz] = deque()
         self._settled: deque[tuple[WaitingAsk, AskSettled | None]] = deque()
         # What is left of notifications of several asks, by place.
         self._left: dict[str, AskBundle] = {}
-        self._changed = anyio.Event()
+        self._changed = asyncio.Event()
+        self._changed_quietly = asyncio.Event()
 
     def join(self, channels: Sequence[Channel]) -> None:
         """The channels that can buzz."""
         self._channels = channels
+        self._chats = tuple((one.name, one) for one in channels if isinstance(one, ReachesManager))
+        self._apps = tuple(one for one in channels if isinstance(one, BuzzesApp))
 
     async def open(self, journal: ReadsJournal, channels: Sequence[Channel]) -> None:
         """Goes on where the last run stopped: what was written since is taken in now, what comes as it is written."""
@@ -76,13 +88,14 @@ class Attention:
         self._hub.listen(self.hear)
         present = self._hub.present
         kept = await self._store.load()
-        self._state = kept or AttentionState(seq=present.seq)
-        while kept is not None and self._state.seq < present.seq:
-            rows = await journal.read(self._state.seq, _CHUNK)
+        self._state = kept or AttentionState()
+        self._seq = kept.seq if kept else present.seq
+        while self._seq < present.seq:
+            rows = await journal.read(self._seq, _CHUNK)
             events = [decode_event(body) for _, body in rows]
             self.hear(events)
             if not events:
-                self._state = replace(self._state, seq=present.seq)
+                self._seq = present.seq
         if kept is None:
             self._take_up(present)
         self._forget_closed()
@@ -104,9 +117,10 @@ class Attention:
         """Takes in what was just written; returns at once."""
         for event in events:
             self._turns.hear(event, self._hub.present)
-            self._hear(event)
+            if isinstance(event.fact, OF_INTEREST):
+                self._hear(event)
         if events:
-            self._state = replace(self._state, seq=events[-1].seq)
+            self._seq = events[-1].seq
 
     def _hear(self, event: Event) -> None:
         if (person := person_of(event)) is not None:
@@ -125,15 +139,20 @@ class Attention:
 
     def take(self, matter: Matter) -> None:
         """Something that a person may want to know."""
-        around = self._around()
-        self._state, buzzes = rules.take(self._state, matter, self._hub.present.attention, around)
+        before = self._state
+        self._state, buzzes = rules.take(before, matter, self._hub.present.attention, self._around())
         self._buzzes += buzzes
-        self._changed.set()
+        if buzzes or self._state.asks is not before.asks or self._state.held is not before.held:
+            self._changed.set()
+        else:
+            self._changed_quietly.set()
 
     def tell(self, text: str) -> None:
         """Something about the node itself happened."""
         now = self._clock.now()
         self.take(Matter(key=f"node:{now}:{text[:40]}", kind=AttentionKind.NODE, at=now, text=beginning(text)))
+        # No event tells of it: it is stored at once.
+        self._changed.set()
 
     def _settle(self, ask: str, fact: AskSettled | None) -> None:
         state, waiting = rules.settle(self._state, ask_key(ask))
@@ -177,9 +196,8 @@ class Attention:
 
     def _around(self) -> Situation:
         looked = frozenset(name for name in self._hub.present.workers if self._views.looking_at(name, answers=True))
-        chats = tuple(one.name for one in self._channels if isinstance(one, ReachesManager) and one.manager_chat)
-        apps = [one for one in self._channels if isinstance(one, BuzzesApp)]
-        app = any(one.can_buzz or (one.can_show and not chats) for one in apps)
+        chats = tuple(name for name, chat in self._chats if chat.manager_chat)
+        app = any(one.can_buzz or (one.can_show and not chats) for one in self._apps)
         return Situation(now=self._clock.now(), looked_at=looked, app=app, chats=chats)
 
     # --- what is asked
@@ -203,15 +221,35 @@ class Attention:
     async def run(self) -> None:
         """Has channels buzz, at once and when the time has come, until it is cancelled."""
         with self._views.calling(self._looked):
-            while True:
-                await self._step()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._store_quiet_changes)
+                try:
+                    while True:
+                        await self._step()
+                finally:
+                    with anyio.CancelScope(shield=True), suppress(StoreError):
+                        await self._keep()
+
+    async def _store_quiet_changes(self) -> None:
+        """What a kill leaves unstored is taken in again at the next start, out of the journal."""
+        while True:
+            await self._changed_quietly.wait()
+            self._changed_quietly.clear()
+            await self._clock.sleep(QUIET_SECONDS)
+            self._changed.set()
+
+    async def _keep(self) -> None:
+        state, seq = self._state, self._seq
+        if self._stored is None or state is not self._stored[0] or seq != self._stored[1]:
+            await self._store.keep(replace(state, seq=seq))
+            self._stored = state, seq
 
     async def _step(self) -> None:
         """Does what is to be done now, and waits until there is more."""
-        self._changed = anyio.Event()
+        self._changed = asyncio.Event()
         try:
             await self._deliver()
-            await self._store.keep(self._state)
+            await self._keep()
         except StoreError as error:
             log.error("attention waits for the store", error=error.text)
             await self._clock.sleep(STORE_PAUSE_SECONDS)

@@ -36,14 +36,17 @@ def admit(
 
     An answer in `on_their_way` may have reached the agent: the end of the turn does not deny it, its errand tells."""
     drafts: list[Draft] = []
+    # Of the fact before, folded when another follows.
+    before: list[Draft] = []
     for one in heard:
         if one.turn is not None and _is_turn_of(others, one.turn):
             continue
+        for draft in before:
+            worker = fold_worker(worker, Event(seq=0, at=at, worker=draft.worker, turn=draft.turn, fact=draft.fact))
         is_foreign = isinstance(one.fact, facts.AskRaised) and _is_ask_of(others, one.fact.ask, worker)
         own = Heard(fact=facts.Noted(text=NOT_ITS_OWN), turn=one.turn) if is_foreign else one
-        for draft in _denied(worker, _fitting(worker, own, on_their_way), open_asks):
-            drafts.append(draft)
-            worker = fold_worker(worker, Event(seq=0, at=at, worker=draft.worker, turn=draft.turn, fact=draft.fact))
+        before = _denied(worker, _fitting(worker, own, on_their_way), open_asks)
+        drafts += before
     return drafts
 
 

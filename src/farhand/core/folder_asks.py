@@ -1,8 +1,7 @@
 """The question whether an agent may be started in a folder that configures it: raised once, obeyed, over any kill."""
 
+import asyncio
 from collections.abc import Callable
-
-import anyio
 
 from farhand.core.hub import LocalHub
 from farhand.model import facts
@@ -20,7 +19,7 @@ class FolderAsks:
         self._hub = hub
         self._name = name
 
-    async def answer_to(self, untrusted: FolderNotTrusted, renewed: Callable[[], anyio.Event]) -> bool | None:
+    async def answer_to(self, untrusted: FolderNotTrusted, renewed: Callable[[], asyncio.Event]) -> bool | None:
         """Whether the folder is trusted now, once somebody has said so; None when the worker is to leave or restart.
 
         An answer that was given while the node was down counts; what is asked about something else is withdrawn.

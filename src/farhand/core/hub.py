@@ -66,7 +66,7 @@ class LocalHub:
         # The present plus pending writes. Decisions use this one, so that commands need not wait for the disk in turn.
         self._projected = present
         self._tail = Tail(present.seq)
-        self._in_flight: dict[tuple[str, str], anyio.Event] = {}
+        self._in_flight: dict[tuple[str, str], asyncio.Event] = {}
         # Counts failed writes: of several that fail together, only the first resets the projected present.
         self._epoch = 0
         # How many pending writes change each worker.
@@ -106,7 +106,7 @@ class LocalHub:
         while (other := self._in_flight.get(key)) is not None:
             # The same command twice at the same moment: the second waits for the first.
             await other.wait()
-        self._in_flight[key] = done = anyio.Event()
+        self._in_flight[key] = done = asyncio.Event()
         try:
             before = await self._journal.seen(*key)
             if before is None:
@@ -202,9 +202,10 @@ class LocalHub:
     ) -> tuple[Event, ...]:
         """Numbers the facts, projects them for the next decisions, writes them in one transaction; then folds them into
         the present and publishes them: to the workers' tasks, to watchers, then to listeners."""
-        epoch = self._epoch
+        epoch, before = self._epoch, self._projected
         events = self._journal.stamp(drafts, self._clock.now())
         changed = self._project(events)
+        after = self._projected
         # Whoever asked may go away; what is written must be told all the same.
         with anyio.CancelScope(shield=True):
             try:
@@ -214,8 +215,12 @@ class LocalHub:
                 self._write_failed(epoch, error)
                 raise
         self._release(changed)
-        for event in events:
-            self.present = fold(self.present, event)
+        if self.present is before:
+            # Nothing failed meanwhile: what was projected is what is written now.
+            self.present = after
+        else:
+            for event in events:
+                self.present = fold(self.present, event)
         # In this order their tasks run: what a listener starts keeps nobody waiting for the message itself.
         for worker in dict.fromkeys(event.worker for event in events):
             if wake := self._wakes.get(worker):

@@ -1,5 +1,6 @@
 """Serves a worker's link: takes the steps that the present asks for, and records the facts that the agent reports."""
 
+import asyncio
 from collections.abc import Callable
 from typing import TypeAlias, assert_never
 
@@ -50,7 +51,7 @@ class LinkService:
         self._open_asks = open_asks
         # Where the wire stands, as it was stored last.
         self.cursor = cursor
-        self._changed = anyio.Event()
+        self._changed = asyncio.Event()
         self._errand = anyio.CancelScope()
         self._attempted: set[str] = set()
         # Ids of messages that the running turn did not take.
@@ -71,9 +72,9 @@ class LinkService:
         if worker is not None and (worker.ending or worker.relaunching):
             self._errand.cancel()
 
-    def renewed(self) -> anyio.Event:
+    def renewed(self) -> asyncio.Event:
         """An event that the next change of the worker sets; taken before the look at how the worker is."""
-        self._changed = anyio.Event()
+        self._changed = asyncio.Event()
         return self._changed
 
     async def serve(self, link: Link) -> bool:

@@ -1,9 +1,8 @@
 """A cache of the newest events: a watcher who keeps up never touches the disk, and a slow one costs nothing."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-
-import anyio
 
 from farhand.model.callbacks import Callbacks
 from farhand.model.facts import Event
@@ -22,7 +21,7 @@ class Tail:
         self._bytes = 0
         self._events: list[Event] = []
         self._bodies: list[bytes] = []
-        self._added = anyio.Event()
+        self._added = asyncio.Event()
         self._callbacks = Callbacks()
 
     def calling(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
@@ -39,7 +38,7 @@ class Tail:
         self._bytes += sum(map(len, bodies))
         if len(self._events) > 2 * CACHED_EVENTS or self._bytes > 2 * CACHED_BYTES:
             self._shorten()
-        wait_after, self._added = self._added, anyio.Event()
+        wait_after, self._added = self._added, asyncio.Event()
         wait_after.set()
         self._callbacks.call()
 

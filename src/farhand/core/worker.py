@@ -1,5 +1,7 @@
 """One task a worker: opens its agent's link and has it served, restarts the agent, and lets the worker go."""
 
+import asyncio
+
 import anyio
 import anyio.lowlevel
 
@@ -81,7 +83,7 @@ class WorkerTask:
             self._restarts.needs_relaunch = False
             await self._run_agent()
 
-    async def _waited_for_a_try(self, changed: anyio.Event) -> bool:
+    async def _waited_for_a_try(self, changed: asyncio.Event) -> bool:
         """Waits for a change, or until the agent shall be tried again by itself, which is True."""
         pause = self._restarts.next_try_seconds
         if pause is None:

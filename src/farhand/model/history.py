@@ -64,26 +64,36 @@ class Found(Word):
     excerpt: str = ""
 
 
+# Entries of their own: always, and outside of a turn.
+_SHOWN = (
+    facts.Ended,
+    facts.Hired,
+    facts.Limited,
+    facts.LimitLifted,
+    facts.Responded,
+    facts.SprintBegan,
+    facts.SprintEnded,
+    facts.Tuned,
+    facts.WentOffline,
+)
+_SHOWN_ALONE = (facts.Said, facts.Showed, facts.Noted, facts.AskRaised, facts.AskSettled)
+# What may come after the end of its turn.
+_LATE = (facts.AskSettled, facts.AnswerDelivered, facts.HandedOver, facts.Seen, facts.Doubted)
+
+
 def is_shown(event: Event) -> bool:
     """Whether the fact is an entry of its own."""
-    match event.fact:
-        case facts.Hired() | facts.Ended() | facts.WentOffline() | facts.Responded() | facts.Tuned():
-            return True
-        case facts.Limited() | facts.LimitLifted() | facts.SprintBegan() | facts.SprintEnded():
-            return True
-        case facts.CameOnline(adopted=adopted):
-            return not adopted
-        case facts.Said() | facts.Showed() | facts.Noted() | facts.AskRaised() | facts.AskSettled():
-            return event.turn is None
-        case _:
-            return False
+    fact = event.fact
+    if isinstance(fact, _SHOWN):
+        return True
+    if isinstance(fact, facts.CameOnline):
+        return not fact.adopted
+    return event.turn is None and isinstance(fact, _SHOWN_ALONE)
 
 
 def is_late(event: Event) -> bool:
     """Whether the fact may come after the end of its turn; folded twice, it changes nothing more."""
-    return isinstance(
-        event.fact, facts.AskSettled | facts.AnswerDelivered | facts.HandedOver | facts.Seen | facts.Doubted
-    )
+    return isinstance(event.fact, _LATE)
 
 
 def turn_entry(events: Sequence[Event], messages: Iterable[Message] = ()) -> TurnEntry:

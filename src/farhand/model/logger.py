@@ -1,4 +1,4 @@
-"""The logger of every module: structlog, loaded without rich, which it would load at every start and never use."""
+"""The logger of every module: structlog, loaded without rich and greenlet, which no start of ours ever uses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from farhand.model.lean_imports import without
 
 # That is a fifth of the start of a node, whose tracebacks are text before any renderer sees them.
-with without("rich"):
+with without("rich", "greenlet"):
     import structlog
 
 __all__ = ["get_logger", "structlog"]

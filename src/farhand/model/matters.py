@@ -26,6 +26,23 @@ _VERDICTS = {
     Judgement.UNSURE: "The review gave no clear verdict.",
 }
 
+# Facts that are no matter, show no person and end no ask, whatever is in them, are none of these.
+OF_INTEREST = (
+    facts.AskRaised,
+    facts.AskSettled,
+    facts.AttentionSet,
+    facts.Focused,
+    facts.Hired,
+    facts.InterruptAsked,
+    facts.Limited,
+    facts.Queued,
+    facts.ReviewMoved,
+    facts.SprintEnded,
+    facts.TurnEnded,
+    facts.TurnStarted,
+    facts.WentOffline,
+)
+
 
 def ask_key(ask: AskId) -> str:
     """What the matter of an ask is called."""

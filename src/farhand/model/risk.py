@@ -9,6 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from farhand.model.action import Action, ActionKind
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.phrases import phrase
 from farhand.model.words import Phrase
 
@@ -39,41 +40,44 @@ _INSTALLERS: Final = (
 )
 _SHELLS: Final = r"(?:ba|z|da|k|fi)?sh|python[\d.]*|node|perl|ruby"
 _RULES: Final = (
-    (ANOTHER_USER, re.compile(_AT_A_WORD + r"(?:sudo|su|doas|pkexec|runuser)\b")),
-    (FETCHED_CODE, re.compile(rf"(?:curl|wget)\b[^\n]*(?:\|\s*(?:sudo\s+)?(?:{_SHELLS})\b|<\()", re.DOTALL)),
-    (NETWORK, re.compile(rf"{_AT_A_WORD}(?:{_NETWORK}|{_GIT_NETWORK})|https?://|/dev/(?:tcp|udp)/")),
-    (INSTALLS, re.compile(rf"{_AT_A_WORD}(?:{_INSTALLERS})")),
+    (ANOTHER_USER, lazy_pattern(_AT_A_WORD + r"(?:sudo|su|doas|pkexec|runuser)\b")),
+    (FETCHED_CODE, lazy_pattern(rf"(?:curl|wget)\b[^\n]*(?:\|\s*(?:sudo\s+)?(?:{_SHELLS})\b|<\()", re.DOTALL)),
+    (NETWORK, lazy_pattern(rf"{_AT_A_WORD}(?:{_NETWORK}|{_GIT_NETWORK})|https?://|/dev/(?:tcp|udp)/")),
+    (INSTALLS, lazy_pattern(rf"{_AT_A_WORD}(?:{_INSTALLERS})")),
     (
         DELETES,
-        re.compile(
+        lazy_pattern(
             _AT_A_WORD + r"(?:rm|rmdir|unlink|shred|truncate|dd|mkfs[.\w]*|mv)\b|\s-delete\b|(?<![<>&\d])>(?![>&(])"
             r"|git\s+(?:[-\w=./]+\s+)*?(?:clean|reset|checkout|restore|rebase|branch\s+-D|stash\s+(?:drop|clear))\b"
         ),
     ),
     (
         PUBLISHES,
-        re.compile(
+        lazy_pattern(
             r"git\s+(?:[-\w=./]+\s+)*?push\b|(?:npm|pnpm|yarn|cargo|poetry|uv|twine|docker)\s+(?:publish|push|upload)\b"
             r"|(?:kubectl|terraform|helm)\s+(?:apply|delete|create|destroy|install|upgrade)\b"
         ),
     ),
-    (LASTS, re.compile(_AT_A_WORD + r"(?:nohup|setsid|disown|crontab|at|systemctl|launchctl)\b|(?<![&>])&\s*(?:$|\n)")),
+    (
+        LASTS,
+        lazy_pattern(_AT_A_WORD + r"(?:nohup|setsid|disown|crontab|at|systemctl|launchctl)\b|(?<![&>])&\s*(?:$|\n)"),
+    ),
     (
         HIDES,
-        re.compile(
+        lazy_pattern(
             r"[`$]|[{][^}\s]*[,.][^}]*[}]|\\\n|" + _AT_A_WORD + r"(?:eval|source|exec|xargs|base64|xxd|envsubst)\b"
             rf"|(?:{_SHELLS})\s+(?:-\w+\s+)*-\w*[ce]\b|<<"
         ),
     ),
 )
 # Tools and shells are configured by files and folders whose names begin with a dot.
-_CONFIGURATION: Final = re.compile(r"(?:^|[\s/'\"=:>])\.(?!venv\b|cache\b|tox\b)[A-Za-z][\w.-]*")
+_CONFIGURATION: Final = lazy_pattern(r"(?:^|[\s/'\"=:>])\.(?!venv\b|cache\b|tox\b)[A-Za-z][\w.-]*")
 _REST: Final = r"[^\s'\";|&)<>]*"
-_PATHS: Final = re.compile(
+_PATHS: Final = lazy_pattern(
     rf"(?:^|(?<=[\s'\"=<>(]))(?:~{_REST}|\.\.(?:/{_REST})?|/{_REST}|[\w@.-]+/{_REST}\.\.{_REST}|\$\{{?HOME\b{_REST})"
     rf"|(?<=:)/(?!/){_REST}"
 )
-_ADDRESSES: Final = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
+_ADDRESSES: Final = lazy_pattern(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
 _HARMLESS: Final = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd"))
 
 

@@ -1,9 +1,9 @@
 """Names of files and folders that may hold a secret: what is called so is never shown to anybody. Pure."""
 
-import re
 from pathlib import PurePath
 
 from farhand.model import compat
+from farhand.model.lazy_pattern import lazy_pattern
 
 BLOCKED_ENDINGS = frozenset(".pem .key .p12 .pfx .crt .cer .der .jks .keystore .kdb .pgp .gpg .asc".split())
 BLOCKED_NAMES = frozenset(
@@ -20,8 +20,8 @@ BLOCKED_NAMES = frozenset(
 # All that lies in them may be one. A version control keeps every file under other names there, the secret ones too.
 SECRET_FOLDERS = frozenset(".ssh .gnupg .password-store .aws .kube .azure .vnc .git .svn .hg".split())
 # Git's store of all that was ever committed, where it is kept under another name.
-_GIT_OBJECT = re.compile(r"[0-9a-f]{38}|[0-9a-f]{62}")
-_GIT_PACK = re.compile(r"pack-[0-9a-f]{40,64}\..*|tmp_pack_.*")
+_GIT_OBJECT = lazy_pattern(r"[0-9a-f]{38}|[0-9a-f]{62}")
+_GIT_PACK = lazy_pattern(r"pack-[0-9a-f]{40,64}\..*|tmp_pack_.*")
 
 
 def may_hold_secret(path: str | PurePath) -> bool:

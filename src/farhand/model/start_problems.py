@@ -2,6 +2,7 @@
 
 import re
 
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.phrases import phrase
 from farhand.model.words import Phrase
 
@@ -15,7 +16,7 @@ SIGNED_OUT = frozenset(code + end for code in _SIGN_IN[:3] for end in ("", _BY))
 WAITS_FOR_NETWORK = "No network. It waits, and goes on by itself when the network is back; Stop or /pause ends that."
 # What agents and systems say, and the reason with what a person can do about it, by code. The first that fits counts.
 PROBLEMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), code)
+    (lazy_pattern(pattern, re.IGNORECASE), code)
     for pattern, code in (
         (
             r"not logged in|run /login|select login method|log ?in with|sign in with|login required|not authenticated"
@@ -48,7 +49,7 @@ PROBLEMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
     )
 )
-_FRAMES = re.compile(r"[\u2500-\u259f\u2800-\u28ff█▐▛▜▝▘]+")
+_FRAMES = lazy_pattern(r"[\u2500-\u259f\u2800-\u28ff█▐▛▜▝▘]+")
 
 
 def is_known(words: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import re
+
+from farhand.model.lazy_pattern import lazy_pattern
 
 # What a worker's programs find it under, and whose they are.
 KEY_VARIABLE = "FARHAND_WORKER_KEY"
@@ -18,7 +19,7 @@ VIA_WORKERS = "response"
 # What whoever has the node's key speaks as, and gives no name.
 VIA_KEY = "http"
 # The name under which a hiring's agent is held: its wire may add a word of its own, and each life has a number.
-_HELD = re.compile(r"(?P<hiring>(?P<worker>[a-z0-9-]+)-[0-9]+)(-turns)?\.[0-9]+")
+_HELD = lazy_pattern(r"(?P<hiring>(?P<worker>[a-z0-9-]+)-[0-9]+)(-turns)?\.[0-9]+")
 
 
 def worker_key(node_key: str, hiring: str) -> str:

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from farhand.disk.atomic import write_private
 from farhand.model.errors import BadInput
+from farhand.model.lazy_pattern import lazy_pattern
 
 LARGEST_BYTES = 10 * 1024 * 1024
-_BOUNDARY = re.compile(r"multipart/form-data\s*;.*\bboundary=(?:\"([^\"\r\n]{1,70})\"|([^\s;\"]{1,70}))", re.I)
-_NAME = re.compile(rb'\bname="([^"\r\n]*)"')
-_FILENAME = re.compile(rb'\bfilename="([^"\r\n]*)"')
-_HARMLESS = re.compile(r"[^\w.\- ]+")
+_BOUNDARY = lazy_pattern(r"multipart/form-data\s*;.*\bboundary=(?:\"([^\"\r\n]{1,70})\"|([^\s;\"]{1,70}))", re.I)
+_NAME = lazy_pattern(rb'\bname="([^"\r\n]*)"')
+_FILENAME = lazy_pattern(rb'\bfilename="([^"\r\n]*)"')
+_HARMLESS = lazy_pattern(r"[^\w.\- ]+")
 
 
 def read_file(content_type: str, body: bytes) -> tuple[str, bytes]:

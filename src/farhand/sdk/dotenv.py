@@ -6,8 +6,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
+from farhand.model.lazy_pattern import lazy_pattern
+
 EXCLUDED_FROM_PROJECTS = ("DEBUG", "DEBUG_MODE")
-_LINE = re.compile(
+_LINE = lazy_pattern(
     r"""^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*
     (?: '(?P<single>(?:\\'|[^'])*)' | "(?P<double>(?:\\"|[^"])*)" | `(?P<back>(?:\\`|[^`])*)` | (?P<bare>[^\r\n#]*) )
     [ \t]*(?:\#[^\r\n]*)?$""",

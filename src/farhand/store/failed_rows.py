@@ -23,9 +23,12 @@ def ended(db: sqlite3.Connection, worker: str, turn: Turn, fact: facts.TurnEnded
 
 
 def started(db: sqlite3.Connection, worker: str) -> None:
-    """A turn began."""
-    if known := _read(db, worker):
-        _write(db, worker, failed_turns.after_start(known))
+    """A turn began: the worker is no longer stuck, and fewer turns can be tried again."""
+    row = db.execute("SELECT stuck, failed FROM workers WHERE name = ?", (worker,)).fetchone()
+    if row and row[0]:
+        db.execute("UPDATE workers SET stuck = '' WHERE name = ?", (worker,))
+    if row and row[1]:
+        _write(db, worker, failed_turns.after_start(decode(row[1])))
 
 
 def queued(db: sqlite3.Connection, worker: str, again: str) -> None:

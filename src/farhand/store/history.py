@@ -25,29 +25,31 @@ from farhand.model.history import (
     turn_entry,
     words_of,
 )
-from farhand.model.present import Message, queued_message
+from farhand.model.present import Message, Turn, queued_message
 from farhand.model.wire import decode_event, encode
 from farhand.model.words import Seq, Usage, WorkerName, replace
 from farhand.store import folding, read_tables
+from farhand.store.open_turns import NO_TURN, KnownTurn
 
 _entries: msgspec.json.Decoder[HistoryEntry] = msgspec.json.Decoder(HistoryEntry)
 
 
-def record(db: sqlite3.Connection, event: Event, of_turn: Sequence[Event] = ()) -> None:
-    """Writes what the event completes, before the tables of the present take it in.
+def record(db: sqlite3.Connection, event: Event, known: KnownTurn = NO_TURN) -> Turn | None:
+    """Writes what the event completes, before the tables of the present take it in; the turn that it ends, if one.
 
-    `of_turn` has the events of the turn that it ends, where they are at hand."""
-    match event.fact:
-        case facts.TurnEnded() | facts.Ended():
-            _close_turn(db, event, of_turn)
-        case _ if is_late(event) and event.turn is not None:
-            _fold_late(db, event)
+    `known` is what is at hand of the event's turn."""
+    open_turn = None
+    if isinstance(event.fact, facts.TurnEnded | facts.Ended):
+        open_turn = read_tables.open_turn(db, event.worker)
+        _close_turn(db, event, open_turn, known.events)
+    elif event.turn is not None and not known.runs and is_late(event):
+        _fold_late(db, event)
     if is_shown(event):
         _insert(db, FactEntry(seq=event.seq, event=event), event.worker, event.turn, event.seq, event.at)
+    return open_turn
 
 
-def _close_turn(db: sqlite3.Connection, event: Event, of_turn: Sequence[Event]) -> None:
-    open_turn = read_tables.open_turn(db, event.worker)
+def _close_turn(db: sqlite3.Connection, event: Event, open_turn: Turn | None, of_turn: Sequence[Event]) -> None:
     if open_turn is None or (isinstance(event.fact, facts.TurnEnded) and open_turn.id != event.turn):
         return
     at_hand = bool(of_turn) and of_turn[0].seq == open_turn.seq

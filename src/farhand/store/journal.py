@@ -16,7 +16,7 @@ from farhand.model.store_ports import Cursor, InboxEntry
 from farhand.model.wire import decode_event, encode
 from farhand.store import folding, history, read_tables, tables
 from farhand.store.database import Database
-from farhand.store.open_turns import OpenTurns
+from farhand.store.open_turns import NO_TURN, OpenTurns
 
 _accepted = msgspec.json.Decoder(Accepted)
 # Old events go in slices, so that nobody waits long behind them.
@@ -59,15 +59,15 @@ class SqliteJournal:
         self, events: Sequence[Event], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None
     ) -> tuple[bytes, ...]:
         """Writes them, or nothing. What a person sent is on the disk when this returns."""
-        ended = self._open_turns.add(events)
+        known = self._open_turns.add(events)
 
         def write(db: sqlite3.Connection) -> tuple[bytes, ...]:
             # What cannot be encoded fails here, in its place in the line.
             bodies = tuple(encode(event) for event in events)
             _insert(db, events, bodies)
             for event in events:
-                history.record(db, event, ended.get(event.seq, ()))
-                tables.apply(db, event)
+                turn = history.record(db, event, known.get(event.seq, NO_TURN))
+                tables.apply(db, event, turn)
             if inbox is not None:
                 at = events[0].at if events else _last_at(db)
                 db.execute(

@@ -18,8 +18,10 @@ def read(spent: bytes | None) -> Spent:
 
 def apply(db: sqlite3.Connection, event: Event, usage: Usage | None) -> None:
     """Adds what a turn told that it used."""
+    if usage is None or not event.turn:
+        return
     row = db.execute("SELECT spent FROM workers WHERE name = ?", (event.worker,)).fetchone()
-    if usage is None or not event.turn or row is None:
+    if row is None:
         return
     after = spend(read(row[0]), event.turn, usage)
     db.execute("UPDATE workers SET spent = ? WHERE name = ?", (encode(after), event.worker))

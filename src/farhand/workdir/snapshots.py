@@ -38,6 +38,9 @@ CHANGED = ("--others", "--modified", "--deleted", "--exclude-standard")
 # Of several workers at the same time.
 AT_ONCE = 4
 MOST_WAITING = 1000
+# The message itself goes first. An agent needs far longer for its first change, and turns that start and end within
+# this time, as the one before and the one after in a queue, are looked at once.
+DELAY_SECONDS = 0.01
 _LONGEST_LOG = 4 * 1024 * 1024
 
 
@@ -91,31 +94,37 @@ class Snapshots:
         self._without: dict[str, TurnId] = {}
         # The newest tree of each hiring, since the node's start.
         self._last: dict[str, str] = {}
-        self._places = anyio.Semaphore(AT_ONCE)
-        self._waiting: asyncio.Queue[tuple[Worker, Event]] = asyncio.Queue(MOST_WAITING)
+        self._places = anyio.Semaphore(AT_ONCE, fast_acquire=True)
+        # Of each hiring, the starts and ends of turns that are yet to be looked at; and the hirings that have such.
+        self._waiting: dict[str, list[Event]] = {}
+        self._due: asyncio.Queue[Worker] = asyncio.Queue()
 
     def hear(self, events: Sequence[Event]) -> None:
         """Listens to what was just written; never waits. What comes too fast is left out: a turn then has no diff."""
         for event in events:
-            worker = self._worker(event.worker)
-            if worker is not None and event.turn and self._is_due(worker, event.turn, event.fact):
-                try:
-                    self._waiting.put_nowait((worker, event))
-                except asyncio.QueueFull:
-                    log.warning("no snapshot", worker=event.worker, turn=event.turn)
+            if isinstance(event.fact, facts.TurnStarted | facts.TurnEnded) and event.turn:
+                worker = self._worker(event.worker)
+                if worker is not None and self._is_due(worker, event.turn, event.fact):
+                    self._wait(worker, event)
 
     def _is_due(self, worker: Worker, turn: TurnId, fact: facts.Fact) -> bool:
-        if isinstance(fact, facts.TurnEnded):
-            return self._without.pop(worker.hiring_id, None) != turn
-        return isinstance(fact, facts.TurnStarted)
+        return isinstance(fact, facts.TurnStarted) or self._without.pop(worker.hiring_id, None) != turn
+
+    def _wait(self, worker: Worker, event: Event) -> None:
+        waiting = self._waiting.setdefault(worker.hiring_id, [])
+        if len(waiting) == MOST_WAITING:
+            log.warning("no snapshot", worker=event.worker, turn=event.turn)
+            return
+        waiting.append(event)
+        if len(waiting) == 1:
+            self._due.put_nowait(worker)
 
     async def run(self) -> None:
         """Takes snapshots until it is cancelled."""
         await anyio.to_thread.run_sync(self._forget_gone)
         async with anyio.create_task_group() as tasks:
             while True:
-                worker, event = await self._waiting.get()
-                tasks.start_soon(self._keep, worker, event)
+                tasks.start_soon(self._keep, await self._due.get())
 
     def _forget_gone(self) -> None:
         """Removes what was kept for workers that are no more."""
@@ -124,24 +133,31 @@ class Snapshots:
             if worker is None or worker.hiring_id != kept.name:
                 shutil.rmtree(kept, ignore_errors=True)
 
-    async def _keep(self, worker: Worker, event: Event) -> None:
+    async def _keep(self, worker: Worker) -> None:
+        async with self._lock(worker):
+            await anyio.sleep(DELAY_SECONDS)
+            async with self._places:
+                await self._keep_all(worker, self._waiting.pop(worker.hiring_id, []))
+
+    async def _keep_all(self, worker: Worker, events: Sequence[Event]) -> None:
+        """Looks at the folder once for all of them."""
+        turns = [(event.turn or "", isinstance(event.fact, facts.TurnEnded)) for event in events]
         try:
-            async with self._lock(worker), self._places:
-                repository = await self.repository(worker)
-                tree = await self._take(worker, repository)
-            taken = TurnSnapshot(turn=event.turn or "", tree=tree, ended=isinstance(event.fact, facts.TurnEnded))
-            append(self.ours(worker) / LOG, msgspec.json.encode(taken) + b"\n")
+            tree = await self._take(worker, await self.repository(worker))
+            taken = [TurnSnapshot(turn=turn, tree=tree, ended=ended) for turn, ended in turns]
+            append(self.ours(worker) / LOG, b"".join(msgspec.json.encode(one) + b"\n" for one in taken))
         except NoRepository:
-            self._without[worker.hiring_id] = event.turn or ""
+            self._without.update((worker.hiring_id, turn) for turn, ended in turns if not ended)
         except (GitFailed, OSError) as error:
-            log.warning("no snapshot", worker=worker.name, turn=event.turn, why=str(error))
+            log.warning("no snapshot", worker=worker.name, turn=turns[-1][0], why=str(error))
         except Exception:
             # An agent can do anything to its folder: that costs a snapshot, never the node.
-            log.exception("no snapshot", worker=worker.name, turn=event.turn)
+            log.exception("no snapshot", worker=worker.name, turn=turns[-1][0])
 
     async def repository(self, worker: Worker) -> Repository:
         """The repository of the worker's folder; NoRepository, too, where a worker in a sandbox leads out of it."""
-        return await anyio.to_thread.run_sync(self._repository, worker)
+        # At the start of every turn: half of what a thread of anyio costs.
+        return await asyncio.get_running_loop().run_in_executor(None, self._repository, worker)
 
     def _repository(self, worker: Worker) -> Repository:
         found, seen = find_repository(Path(worker.directory)), self._seen(worker)
@@ -154,7 +170,7 @@ class Snapshots:
         return self._folder / worker.hiring_id
 
     def _lock(self, worker: Worker) -> anyio.Lock:
-        return self._locks.setdefault(worker.hiring_id, anyio.Lock())
+        return self._locks.setdefault(worker.hiring_id, anyio.Lock(fast_acquire=True))
 
     async def take(self, worker: Worker, repository: Repository, *, exact: bool = False) -> str:
         """The tree of the folder as it is now; `exact` reads every file, whatever its times and its size say."""

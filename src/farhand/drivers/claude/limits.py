@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.text.clock_time import next_clock_time
 from farhand.model.facts import Limited
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.words import UsageWindow
 
 RATE_LIMIT: Final = "rate_limit"
@@ -18,15 +19,15 @@ TOO_MANY: Final = 429
 SPANS: Final = {"five_hour": "5h", "seven_day": "7d"}
 # A time in milliseconds is far beyond any in seconds.
 MILLISECONDS_FROM: Final = 100_000_000_000
-STAMPED = re.compile(r"limit reached\|(\d{9,13})")
-SAID = re.compile(
+STAMPED = lazy_pattern(r"limit reached\|(\d{9,13})")
+SAID = lazy_pattern(
     r"resets?\b(?:\s+(?:at|on))?\s+"
     r"(?:(?P<month>[A-Z][a-z]{2})[a-z]*\.?\s+(?P<day>\d{1,2})(?:\s+at|,(?:\s+at)?)?\s+)?"
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?\s*(?P<half>[ap]m)"
     r"(?:\s*\((?P<zone>[A-Za-z0-9_+\-/]+)\))?",
     re.IGNORECASE,
 )
-LIMIT_WORDS = re.compile(
+LIMIT_WORDS = lazy_pattern(
     r"usage limit reached|hit your (?:\w+ ){0,3}limit|(?:session|weekly) limit reached", re.IGNORECASE
 )
 

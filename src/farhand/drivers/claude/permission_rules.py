@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 from urllib.parse import urlsplit
 
 from farhand.drivers.wires.asks.build import short_label
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.phrases import phrase
 from farhand.model.words import Phrase, Word
 
@@ -16,9 +16,9 @@ READERS: Final = frozenset(("Read",))
 # Tools without a narrower rule that Claude Code would hold to.
 _NARROW_ONLY: Final = EDITORS | READERS | {"Bash", "WebFetch", "ExitPlanMode", "AskUserQuestion"}
 # In a rule they stand for something else than themselves.
-_WILD_IN_COMMANDS: Final = re.compile(r"[*\\\n]|:\*?$")
-_WILD_IN_PATHS: Final = re.compile(r"[*?\[\]{}!#\\\s()]")
-_HOST: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+_WILD_IN_COMMANDS: Final = lazy_pattern(r"[*\\\n]|:\*?$")
+_WILD_IN_PATHS: Final = lazy_pattern(r"[*?\[\]{}!#\\\s()]")
+_HOST: Final = lazy_pattern(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 # Where a rule is kept: what is said of its lifetime, and its file.
 _LIFETIMES: Final = {
     "session": ("scope_rules_session", ""),

@@ -10,19 +10,20 @@ from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.text.clock_time import next_clock_time
 from farhand.drivers.wires.text.span import span_name
 from farhand.model.facts import Limited
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.words import UsageWindow
 
 KINDS: Final = frozenset("usagelimitexceeded ratelimitexceeded sessionbudgetexceeded".split())
 FULL_PERCENT: Final = 100.0
-WORDS = re.compile(r"hit your usage limit|usage limit has been reached|usage_limit_reached", re.IGNORECASE)
+WORDS = lazy_pattern(r"hit your usage limit|usage limit has been reached|usage_limit_reached", re.IGNORECASE)
 # "try again at 3:26 AM", "try again at Nov 20th, 2026 3:26 AM"
-CLOCK = re.compile(
+CLOCK = lazy_pattern(
     r"try again at\s+(?:(?P<month>[A-Z][a-z]{2})[a-z]*\s+(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year>\d{4})\s+)?"
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})\s*(?P<half>[AP]M)",
     re.IGNORECASE,
 )
-SPAN = re.compile(r"try again in\s+((?:\d+\s*(?:day|hour|minute|second)s?[ ,and]*)+)", re.IGNORECASE)
-PART = re.compile(r"(\d+)\s*(day|hour|minute|second)", re.IGNORECASE)
+SPAN = lazy_pattern(r"try again in\s+((?:\d+\s*(?:day|hour|minute|second)s?[ ,and]*)+)", re.IGNORECASE)
+PART = lazy_pattern(r"(\d+)\s*(day|hour|minute|second)", re.IGNORECASE)
 SECONDS = {"day": 86400, "hour": 3600, "minute": 60, "second": 1}
 
 

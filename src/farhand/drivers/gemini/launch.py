@@ -17,7 +17,6 @@ from farhand.drivers.wires.preflight import program_path
 from farhand.model.errors import DriverError
 from farhand.model.words import Mode
 from farhand.sdk.projects import project_folder
-from farhand.sdk.settings import SettingsError, parse_settings
 
 MANIFEST: Final = read_manifest("farhand.drivers.gemini")
 SETTINGS = "settings.json"
@@ -159,6 +158,9 @@ def _over(low: Mapping[str, object], high: Mapping[str, object]) -> JsonObject:
 
 
 def _person(path: Path) -> JsonObject:
+    # Not at every start of a node: it loads much, and only an agent that is started needs it.
+    from farhand.sdk.settings import SettingsError, parse_settings
+
     try:
         return parse_settings(path.read_text("utf-8"), path)
     except FileNotFoundError:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from farhand.model.facts import Limited
+from farhand.model.lazy_pattern import lazy_pattern
 
-_LIMIT = re.compile(
+_LIMIT = lazy_pattern(
     r"RESOURCE_EXHAUSTED|quota exceeded|exceeded your (?:current )?quota|exhausted your (?:daily )?(?:quota|capacity)|"
     r"rate limit exceeded|usage limit reached|\"code\":\s*429|status: 429",
     re.IGNORECASE,
@@ -16,7 +17,7 @@ _SPAN = (
     r"(?:(?P<hours>\d+)h)?\s*(?:(?P<minutes>\d+)m(?!s))?\s*"
     rf"(?:(?P<seconds>{_NUMBER})s)?(?:(?P<thousandths>{_NUMBER})ms)?"
 )
-_WHEN = re.compile(rf"(?:retry|resets?) (?:in|after)\s+{_SPAN}|\"retryDelay\":\s*\"(?P<given>{_NUMBER})s\"")
+_WHEN = lazy_pattern(rf"(?:retry|resets?) (?:in|after)\s+{_SPAN}|\"retryDelay\":\s*\"(?P<given>{_NUMBER})s\"")
 _IN_SECONDS = {"hours": 3600.0, "minutes": 60.0, "seconds": 1.0, "thousandths": 0.001, "given": 1.0}
 
 

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from farhand.model.lazy_pattern import lazy_pattern
+
 LARGEST_CHARACTERS = 256 * 1024
 LONGEST_PATH = 300
 MOST_FILES = 200
@@ -51,25 +53,25 @@ _HOME_FILES: dict[str, frozenset[str]] = {
     ".config/opencode": _FILES[".opencode"],
 }
 # They run what the scripts in package.json say.
-_RUNS_SCRIPTS = re.compile(r"\b(?:npm|npx|pnpm|yarn|bun|lint-staged)\b")
+_RUNS_SCRIPTS = lazy_pattern(r"\b(?:npm|npx|pnpm|yarn|bun|lint-staged)\b")
 _PACKAGE = "package.json"
 _GIT_CONFIG = "/.git/config"
-_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+_ESCAPED = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _BLANKS = {"n": " ", "t": " ", "r": " "}
-_VARIABLE = re.compile(r"\$\{[^}\n]{0,200}\}|\$\w+|\$\([^)\n]{0,200}\)|%\w{1,100}%")
-_APART = re.compile(r"[\s;|&<>()\[\]{},=:`!]+")
-_QUOTED = (re.compile(r"\"([^\"\n]{1,300})\""), re.compile(r"'([^'\n]{1,300})'"))
+_VARIABLE = lazy_pattern(r"\$\{[^}\n]{0,200}\}|\$\w+|\$\([^)\n]{0,200}\)|%\w{1,100}%")
+_APART = lazy_pattern(r"[\s;|&<>()\[\]{},=:`!]+")
+_QUOTED = (lazy_pattern(r"\"([^\"\n]{1,300})\""), lazy_pattern(r"'([^'\n]{1,300})'"))
 # All that lies in the folder behind these runs.
-_RUN_WHOLE = re.compile(r"(?i:hookspath)[\s\"':=]+([^\s\"',]+)|run-parts((?:\s+[^\s\"';|&]+)+)")
+_RUN_WHOLE = lazy_pattern(r"(?i:hookspath)[\s\"':=]+([^\s\"',]+)|run-parts((?:\s+[^\s\"';|&]+)+)")
 # What an interpreter is given may be a folder, a module, or a file without its suffix.
-_RUN = re.compile(
+_RUN = lazy_pattern(
     r"\b(?:python[\d.]*|node|bun|deno|tsx|ts-node|uv)\b[\s\"',:\[\]]+"
     r"(?:(?:args|run|-(?!m\b)[\w-]+)[\s\"',:\[\]]+)*(-m[\s\"',]+)?([\w./-]+)"
 )
 # Words with a star are, as a rule, filters; these are lists of scripts.
-_SCRIPTS = re.compile(r"[^*?]*/[^/]*[*?][^/]*\.(?:sh|bash|zsh)")
+_SCRIPTS = lazy_pattern(r"[^*?]*/[^/]*[*?][^/]*\.(?:sh|bash|zsh)")
 # Of a repository's configuration, what names a program.
-_GIT_PROGRAM = re.compile(
+_GIT_PROGRAM = lazy_pattern(
     r"(?im)^.*\b(?:hookspath|fsmonitor|sshcommand|pager|editor|textconv|command|clean|smudge|process|external|program"
     r"|driver|askpass|helper)\s*=.*$|^.*=\s*!.*$"
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from farhand.sdk.json_shapes import is_list
 from farhand.sdk.policies.hook_scripts import is_hook_script
-from farhand.sdk.protocols import ToolCall
+
+if TYPE_CHECKING:
+    from farhand.sdk.protocols import ToolCall
 
 # A build takes its orders from the file, a tool does, or a hook, a tool server or a task runs it.
 EditRisk: TypeAlias = Literal["build", "configures", "hook"]

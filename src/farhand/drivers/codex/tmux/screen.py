@@ -6,15 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 
 from farhand.drivers.wires.tmux.screen import begins, bright, newest_block, plain
+from farhand.model.lazy_pattern import lazy_pattern
 
 PROMPT = "›"
 LOADING = "loading"
 # Under what was sent before Codex had started; it is taken up by itself.
 STARTING = "Waiting for startup"
 # A message that is longer is shown as a token, and arrives whole all the same.
-_TOKEN = re.compile(r"^\[Pasted Content \d+ chars\]")
+_TOKEN = lazy_pattern(r"^\[Pasted Content \d+ chars\]")
 # What stands under a dialog, where else the footer of the box would be.
-_ASKING = re.compile(
+_ASKING = lazy_pattern(
     r"(?:press )?enter (?:to )?(?:confirm|continue|select)|esc (?:to )?(?:cancel|skip|quit|go back)|· esc back\b", re.I
 )
 _FOOT = 6
@@ -23,8 +24,8 @@ STOPPED = "■"
 # At the end of the first line that is shown of a text which is higher than the box.
 SCROLLED = "↑"
 ANSWER = "• "
-_STATUS = re.compile(r"^(?:• Working|  Worked for )")
-_DONE = re.compile(
+_STATUS = lazy_pattern(r"^(?:• Working|  Worked for )")
+_DONE = lazy_pattern(
     r"^• (?:Running|Ran|Explor|Edit|Added|Deleted|Updated|Call|Search|View|Propos|Wait|Read|List|Start|Generat)\w*\b"
 )
 

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import re
-
 from farhand.drivers.wires.tmux.screen import begins, newest_block, plain
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.words import Word
 
 HINTS = ("Type your message or @path/to/file", "Type your shell command")
 ANSWER = "✦ "
 # Below what is said stands what the CLI does, and for how long.
-_STATUS = re.compile(r"\? for shortcuts\s*$|\(esc to cancel|^ [\u2800-\u28ff]")
-_AT_WORK = re.compile(r"^\s*Executing Hook|\(esc to cancel|^ [\u2800-\u28ff]")
+_STATUS = lazy_pattern(r"\? for shortcuts\s*$|\(esc to cancel|^ [\u2800-\u28ff]")
+_AT_WORK = lazy_pattern(r"^\s*Executing Hook|\(esc to cancel|^ [\u2800-\u28ff]")
 # While it starts it keeps what is typed, shows that below, and submits it later.
-_KEPT = re.compile(r"[Pp]rompts will be queued\.|^\s*Queued \(press ")
-_RULE = re.compile(r"^[─━]{20,}\s*$")
+_KEPT = lazy_pattern(r"[Pp]rompts will be queued\.|^\s*Queued \(press ")
+_RULE = lazy_pattern(r"^[─━]{20,}\s*$")
 # Below the box: which of how many commands is chosen. It has more of its own than its list shows at once.
-_LISTED = re.compile(r"^\s*\(\d+/\d+\)\s*$")
-_BOX = re.compile(r"^ [>*!](?: |$)")
-_OPTION = re.compile(r"^[●○>]?\s*(\d+)\.\s+(.+?)\s*$")
+_LISTED = lazy_pattern(r"^\s*\(\d+/\d+\)\s*$")
+_BOX = lazy_pattern(r"^ [>*!](?: |$)")
+_OPTION = lazy_pattern(r"^[●○>]?\s*(\d+)\.\s+(.+?)\s*$")
 # A message that is longer is shown as a token, and arrives whole all the same.
-_TOKEN = re.compile(r"^\[Pasted Text: ")
-_HIDDEN = re.compile(r"^\.\.\. .*(?:hidden|more).*\.\.\.|lines hidden|Press Ctrl\+O|^▲|^▼")
-_BOXED = re.compile(r"^│ │.*│ │$")
-_NUMBERED = re.compile(r"^\d*\s*[+-]?\s*")
+_TOKEN = lazy_pattern(r"^\[Pasted Text: ")
+_HIDDEN = lazy_pattern(r"^\.\.\. .*(?:hidden|more).*\.\.\.|lines hidden|Press Ctrl\+O|^▲|^▼")
+_BOXED = lazy_pattern(r"^│ │.*│ │$")
+_NUMBERED = lazy_pattern(r"^\d*\s*[+-]?\s*")
 # Of several calls that wait, the dialog says which one it is about.
-_COUNTER = re.compile(r"^(.*?)\s*\b(\d+ of \d+)$")
+_COUNTER = lazy_pattern(r"^(.*?)\s*\b(\d+ of \d+)$")
 
 
 class Dialog(Word):
