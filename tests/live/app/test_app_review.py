@@ -3,9 +3,10 @@
 import json
 import subprocess
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 from tests.house.reviewing import git, repository
 from tests.live.app.conftest import Opens
+from tests.live.app.net import until
 from tests.live.app.phone import NODE, AppNode, Phone
 from tests.live.nodes import SAFETY_SECONDS
 
@@ -82,12 +83,38 @@ def test_commits_up_to_one_of_them_are_judged_as_another_worker_would(phone: Ope
     assert [(one["backend"], one["model"]) for one in asked["reviewers"]] == [("demo", "a-model")]
 
 
+def test_nobody_can_be_ticked_before_all_are_known_and_only_who_can_judge(phone: Opens, node: AppNode) -> None:
+    opened = phone()
+    opened.pair()
+    assert node.home.farhand("hire", "ann", "--backend", "demo", "--node", NODE).returncode == 0
+    opened.open_worker("ann")
+    late: list[Route] = []
+
+    def hold(route: Route) -> None:
+        late.append(route)
+
+    opened.page.route("**/api/hire*", hold)
+    opened.page.goto(f"{node.address()}#/w/ann!review%3Aann")
+    expect(opened.sheet.get_by_text("Who judges")).to_be_visible()
+    expect(opened.sheet.get_by_role("status")).to_be_attached()
+    assert opened.sheet.get_by_role("checkbox").count() == 0, "what is ticked now is lost when the list comes"
+    until("nobody asks who is here", lambda: opened.page.evaluate("null") or late)[0].continue_()
+    opened.tap(opened.sheet.locator("label", has_text="Demo"))
+    expect(opened.sheet.get_by_role("checkbox", name="Demo")).to_be_checked()
+    assert opened.sheet.locator("label", has_text="Bridge").count() == 0
+
+
 def take_off(opened: Phone, ticked: Locator) -> None:
     """Takes each tick off, and sees that it is off before the next: a second tap would set it again."""
-    while ticked.count():
-        box = ticked.first.get_by_role("checkbox").element_handle()
-        opened.tap(ticked.first)
-        opened.page.wait_for_function("(box) => !box.checked", arg=box)
+
+    def is_off() -> bool:
+        if ticked.count():
+            box = ticked.first.get_by_role("checkbox").element_handle()
+            opened.tap(ticked.first)
+            opened.page.wait_for_function("(box) => !box.checked", arg=box)
+        return not ticked.count()
+
+    until(f"{ticked} is still ticked", is_off)
 
 
 def test_the_command_line_waits_for_a_verdict(node: AppNode) -> None:
