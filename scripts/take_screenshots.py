@@ -168,6 +168,11 @@ def _open_stale(page: Page) -> None:
     page.locator(".stale-note").wait_for()
 
 
+def _digest(page: Page) -> None:
+    page.locator(".digest li").last.wait_for()
+    _below(page)
+
+
 def _open_gate(page: Page) -> None:
     page.locator(".review-tab").first.click()
     page.locator(".gate").wait_for()
@@ -185,6 +190,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="team-spanish", language="es-ES"),
     Shot(name="team-chinese", language="zh-CN"),
     Shot(name="inbox", place="inbox"),
+    Shot(name="inbox-below", place="inbox", prepare=_digest),
     Shot(name="inbox-empty", place="inbox", query="state=empty"),
     Shot(name="notifications", place="notifications", prepare=_switched_on),
     Shot(name="notifications-german", place="notifications", language="de-DE", prepare=_switched_on),

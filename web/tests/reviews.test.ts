@@ -1,7 +1,10 @@
 /** Reviews as the screens show them: verdicts together, findings with the keys that they are sent back by. */
 
 import { expect, test } from "vitest";
+import { judgesOf } from "../src/screens/review-sheet";
+import { HIRE_CHOICES } from "../src/state/fixture-data";
 import { reviewOf } from "../src/state/live/reviews";
+import type { Worker } from "../src/state/types";
 import type { Judgement, ReviewState } from "../src/wire/types";
 
 function review(...judgements: readonly (Judgement | null)[]): ReviewState {
@@ -36,4 +39,16 @@ test("findings have their keys, their places, and whether they were sent back", 
     ["1.0", "a.py:3", true],
   ]);
   expect([shown.over, shown.stale, shown.scope, shown.round]).toEqual([true, false, "tree", 1]);
+});
+
+test("only who can judge is offered, and another agent than the worker's own is ticked", () => {
+  const worker = (name: string, backend: string, judges = "") => ({ name, backend, judges }) as unknown as Worker;
+  const ann = worker("ann", "claude");
+  const team = [ann, worker("cody", "codex"), worker("desk", "bridge"), worker("judge", "codex", "ann")];
+  const claude = HIRE_CHOICES.backends.filter((one) => one.backend === "claude");
+  const bridge = claude.map((one) => ({ ...one, backend: "bridge", judges: false }));
+  const alone = judgesOf(ann, [...claude, ...bridge], team);
+  expect([alone.backends, alone.workers.map((one) => one.name), alone.usual]).toEqual([["claude"], ["cody"], []]);
+  const several = judgesOf(ann, [...HIRE_CHOICES.backends, ...bridge], team);
+  expect([several.backends.includes("opencode"), several.usual]).toEqual([false, ["codex"]]);
 });

@@ -260,7 +260,8 @@ def object_to(worker: Worker, findings: str) -> list[Draft]:
 def _again(worker: Worker, running: SprintState, trouble: str) -> list[Draft]:
     trouble = trouble.strip()[-TROUBLE_CHARACTERS:]
     if running.limits.rounds and running.round >= running.limits.rounds:
-        return end(worker, HowSprintEnded.STUCK, f"{running.round} rounds were not enough", running)
+        spent = "1 round was" if running.round == 1 else f"{running.round} rounds were"
+        return end(worker, HowSprintEnded.STUCK, f"{spent} not enough", running)
     again = replace(running, phase=SprintPhase.PROMPT, round=running.round + 1, trouble=trouble)
     again = replace(again, reviewing="", reviews=0)
     return [_moved(worker, again)]

@@ -1,11 +1,12 @@
 """A Chromium a file, a node a test, and phones that complain when their page does."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
+from tests.live.app import net
 from tests.live.app.phone import ARGUMENTS, CHROMIUM, PHONE, AppNode, Phone, running
 from tests.live.nodes import SAFETY_SECONDS, Home
 
@@ -13,6 +14,13 @@ from farhand.server.web_app import NOT_BUILT, WebApp
 
 Opens = Callable[..., Phone]
 expect.set_options(timeout=SAFETY_SECONDS * 1000)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """No test here waits for ever, nor does what it needs before and after."""
+    with net.ends(item.name):
+        return (yield)
 
 
 @pytest.fixture(scope="module")

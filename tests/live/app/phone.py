@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
+from tests.live.app.net import until
 from tests.live.nodes import SAFETY_SECONDS, Home
 
 from farhand.testing.ports import lasting_port
@@ -149,18 +150,19 @@ class Phone:
 
     def tap_until_gone(self, what: Locator) -> None:
         """Taps until it counts, and what was tapped is gone."""
-        expect(what).to_be_visible()
-        while what.is_visible():
-            # It may be gone before the finger is down.
-            with suppress(NotInTime):
-                what.tap(timeout=2000) if self.is_touch else what.click(timeout=2000)
+        self.tap_until(what, what)
 
     def tap_until(self, what: Locator, gone: Locator) -> None:
         """Taps until what is to go is gone."""
         expect(what).to_be_visible()
-        while gone.is_visible():
+
+        def tapped() -> bool:
+            # It may be gone before the finger is down.
             with suppress(NotInTime):
                 what.tap(timeout=2000) if self.is_touch else what.click(timeout=2000)
+            return not gone.is_visible()
+
+        until(f"{gone} is still there", lambda: not gone.is_visible() or tapped())
 
     def is_paired_with(self, devices: int) -> None:
         """Waits until the screen of devices shows that many."""

@@ -3,15 +3,15 @@
 import base64
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, Locator, Route, expect
 from tests.live.app.cable import Cable
 from tests.live.app.conftest import Opens
+from tests.live.app.net import until
 from tests.live.app.phone import DESK, PHONE, SMALL, AppNode, Phone, running
-from tests.live.nodes import SAFETY_SECONDS, Home
+from tests.live.nodes import Home
 
 import farhand
 from farhand.drivers.demo.replies import sunrise
@@ -251,11 +251,7 @@ def held_pictures(opened: Phone) -> list[Route]:
 
 def first_of(opened: Phone, held: list[Route]) -> Route:
     """The first picture that the app asks for: it does so when the picture is nearly in sight."""
-    until = time.monotonic() + SAFETY_SECONDS
-    while not held:
-        assert time.monotonic() < until, "no picture was asked for"
-        opened.page.evaluate(PAINTED)
-    return held[0]
+    return until("no picture was asked for", lambda: held or opened.page.evaluate(PAINTED))[0]
 
 
 def top_of(what: Locator) -> float:

@@ -9,34 +9,21 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, Worker, expect, sync_playwright
 from tests.live.app.google import Google, google
+from tests.live.app.net import until
 from tests.live.app.phone import ARGUMENTS, CHROMIUM, NODE, AppNode, Phone, running
 from tests.live.nodes import SAFETY_SECONDS, Home
 
 from farhand.server.web_app import NOT_BUILT, WebApp
 
 expect.set_options(timeout=SAFETY_SECONDS * 1000)
-# What the phone shows, once there is a notification whose tag begins so.
+# The notifications whose tag begins so, as the phone shows them now; a moment later than the look before.
 SHOWN = """async (tag) => {
-  for (;;) {
-    const all = await self.registration.getNotifications();
-    const found = all.filter((one) => one.tag.startsWith(tag));
-    if (found.length) return found.map((one) => ({
-      title: one.title, body: one.body, tag: one.tag, silent: one.silent, data: one.data,
-      actions: (one.actions ?? []).map((action) => action.action),
-    }));
-    await new Promise((done) => setTimeout(done, 20));
-  }
-}"""
-# Returns when the notification of that tag says that, and when there is none of that tag any more.
-TITLED = """async ([tag, title]) => {
-  while (!(await self.registration.getNotifications({ tag })).some((one) => one.title === title)) {
-    await new Promise((done) => setTimeout(done, 20));
-  }
-}"""
-GONE = """async (tag) => {
-  while ((await self.registration.getNotifications({ tag })).length) {
-    await new Promise((done) => setTimeout(done, 20));
-  }
+  await new Promise((done) => setTimeout(done, 20));
+  const all = await self.registration.getNotifications();
+  return all.filter((one) => one.tag.startsWith(tag)).map((one) => ({
+    title: one.title, body: one.body, tag: one.tag, silent: one.silent, data: one.data,
+    actions: (one.actions ?? []).map((action) => action.action),
+  }));
 }"""
 
 # What the browser does when a person taps: the real event, on the real notification, to the worker's own listener.
@@ -107,10 +94,14 @@ class PushedPhone(Phone):
             switch.click()
         expect(switch).to_be_checked()
 
-    def shows(self, tag: str) -> dict[str, Any]:
-        """The notification of that tag, once it is there."""
+    def shown(self, tag: str, title: str = "") -> list[dict[str, Any]]:
+        """The notifications of that tag, and title, that are there now."""
         found: list[dict[str, Any]] = self.worker.evaluate(SHOWN, tag)
-        return found[0]
+        return [one for one in found if title in ("", one["title"])]
+
+    def shows(self, tag: str, title: str = "") -> dict[str, Any]:
+        """The notification of that tag, and title, once it is there."""
+        return until(f"no notification has the tag {tag}… and the title '{title}'", lambda: self.shown(tag, title))[0]
 
     def taps(self, tag: str, action: str = "") -> list[str]:
         """A tap on it, or on one of its buttons; what is still shown after that."""
@@ -220,9 +211,9 @@ def test_several_questions_are_one_notification_that_goes_with_the_last_of_them(
     for left, words in reversed(list(enumerate(asked))):
         assert node.home.farhand("answer", "--node", NODE, words[3], "no").returncode == 0
         if left > 1:
-            phone.worker.evaluate(TITLED, ["asks", f"While you were away: {left}"])
+            phone.shows("asks", f"While you were away: {left}")
     # Somebody looks: the end of the last needs no word.
-    phone.worker.evaluate(GONE, "asks")
+    until("the questions are still shown", lambda: not phone.shown("asks"))
 
 
 def test_what_is_shown_whole_is_allowed_once_and_a_lost_subscription_is_renewed(

@@ -114,8 +114,10 @@ def webkit(folder: Path) -> Iterator[WebKit]:
 def _session(client: httpx2.Client, process: subprocess.Popen[bytes]) -> str:
     options = {"binary": mini_browser(), "args": ["--automation"]}
     wanted = {"capabilities": {"alwaysMatch": {"webkitgtk:browserOptions": options}}}
+    deadline = time.monotonic() + SAFETY_SECONDS
     while True:
         assert process.poll() is None, "the driver of WebKit ended"
+        assert time.monotonic() < deadline, "the driver of WebKit cannot be reached"
         with suppress(httpx2.ConnectError):
             answer = client.post("/session", json=wanted)
             answer.raise_for_status()

@@ -20,28 +20,45 @@ const SCOPES: readonly (readonly [ReviewScope, TextKey])[] = [
 // Nobody can tell from here whether these can judge: the one needs a key, the other is a show.
 const OWN_AGENTS: ReadonlySet<string> = new Set(["native", "demo"]);
 
+interface Judges {
+  readonly backends: readonly string[];
+  readonly workers: readonly Worker[];
+  /** Who is ticked unasked: another agent sees what the worker's own does not; where there is none, the node chooses. */
+  readonly usual: readonly string[];
+}
+
+/** Who can judge that worker's work. A worker lends its backend and its model, never its conversation; the judges of
+ * other reviews lend nothing, and an agent that cannot be kept from acting judges nobody. */
+export function judgesOf(worker: Worker, found: readonly HireChoice[], team: readonly Worker[]): Judges {
+  const backends = found.filter((one) => one.installed && one.judges).map((one) => one.backend);
+  const unable = new Set(found.filter((one) => !one.judges).map((one) => one.backend));
+  const workers = team.filter(
+    (one) => one.name !== worker.name && !one.judges && !unable.has(one.backend) && !backends.includes(one.name),
+  );
+  const other = backends.find((one) => one !== worker.backend && !OWN_AGENTS.has(one));
+  return { backends, workers, usual: other ? [other] : [] };
+}
+
 export function ReviewSheet({ worker, turn }: { worker: Worker; turn: string }) {
   const { actions, team } = useApp();
-  const [choices, setChoices] = useState<readonly HireChoice[]>();
-  const [by, setBy] = useState<ReadonlySet<string>>(new Set());
+  const [found, setFound] = useState<readonly HireChoice[]>();
+  const [picked, setPicked] = useState<ReadonlySet<string>>();
   const [scope, setScope] = useState<ReviewScope>(turn ? "turn" : "tree");
   const [base, setBase] = useState("main");
   const [head, setHead] = useState("");
   const [note, setNote] = useState("");
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
-  // A worker lends its backend and its model, never its conversation; the judges of other reviews lend nothing.
-  const backends = new Set(choices?.map((one) => one.backend));
-  const others = (team.value ?? []).filter((one) => one.name !== worker.name && !one.judges && !backends.has(one.name));
   useEffect(() => {
-    void actions.hireChoices().then((found) => {
-      const here = found.backends.filter((one) => one.installed);
-      setChoices(here);
-      // Another agent than the worker's own sees what it does not; where there is none, the node chooses.
-      const other = here.find((one) => one.backend !== worker.backend && !OWN_AGENTS.has(one.backend));
-      setBy(new Set(other ? [other.backend] : []));
-    });
-  }, [actions, worker.backend]);
+    // Where nobody knows who is here, the node chooses.
+    void actions.hireChoices().then(
+      (all) => setFound(all.backends),
+      () => setFound([]),
+    );
+  }, [actions]);
+  // Nobody can be ticked before all are known: a list that comes later moves what a finger is about to tap.
+  const judges = found && judgesOf(worker, found, team.value ?? []);
+  const by = picked ?? new Set(judges?.usual);
   const start = async () => {
     setBusy(true);
     const outcome = await actions.review(worker.name, {
@@ -58,7 +75,7 @@ export function ReviewSheet({ worker, turn }: { worker: Worker; turn: string }) 
   const pick = (name: string) => {
     const next = new Set(by);
     if (!next.delete(name)) next.add(name);
-    setBy(next);
+    setPicked(next);
   };
   return (
     <Sheet
@@ -93,20 +110,17 @@ export function ReviewSheet({ worker, turn }: { worker: Worker; turn: string }) 
       ) : null}
       <fieldset class="backends">
         <legend class="label small dim">{t("reviewBy")}</legend>
-        {choices ? (
-          choices.map(({ backend }) => (
-            <label key={backend} class={`backend ${tint(backend)}`}>
-              <input type="checkbox" class="unseen" checked={by.has(backend)} onChange={() => pick(backend)} />
-              <Sign backend={backend} />
-              <span class="grow">
-                <b>{brandOf(backend).name}</b>
-              </span>
-            </label>
-          ))
-        ) : (
-          <Loading text={t("loading")} rows={2} />
-        )}
-        {others.map(({ name, backend, model }) => (
+        {judges ? null : <Loading text={t("loading")} rows={2} />}
+        {judges?.backends.map((backend) => (
+          <label key={backend} class={`backend ${tint(backend)}`}>
+            <input type="checkbox" class="unseen" checked={by.has(backend)} onChange={() => pick(backend)} />
+            <Sign backend={backend} />
+            <span class="grow">
+              <b>{brandOf(backend).name}</b>
+            </span>
+          </label>
+        ))}
+        {judges?.workers.map(({ name, backend, model }) => (
           <label key={`worker ${name}`} class={`backend ${tint(backend)}`}>
             <input type="checkbox" class="unseen" checked={by.has(name)} onChange={() => pick(name)} />
             <Sign backend={backend} />

@@ -481,6 +481,7 @@ export const HIRE_CHOICES: HireChoices = {
     wires:
       backend === "demo" ? [] : ["tmux", "headless"].map((wire) => ({ wire, modes: MODES, effort: effortOf(backend) })),
     models: backend === "claude" ? ["opus", "sonnet", "haiku"] : [],
+    judges: true,
   })),
   backend: "claude",
   directory: "~/code/shop",

@@ -491,6 +491,8 @@ export interface HireChoice {
     readonly effort: readonly string[];
   }[];
   readonly models: readonly string[];
+  /** It can be kept from acting, so that it may judge others' work. */
+  readonly judges: boolean;
 }
 
 /** What can be chosen at a hiring, and what the node would choose. */

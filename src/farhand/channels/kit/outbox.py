@@ -35,6 +35,8 @@ STORE_PAUSE_SECONDS = 2.0
 # How long a send that is under way may go on when the node stops; and how long it may take to mark what was answered.
 LAST_SEND_SECONDS = 2.0
 LAST_MARK_SECONDS = 10.0
+# A stop's patience is counted in such steps: a machine that stood still has used up one of them, and not all.
+STOP_STEP_SECONDS = 0.1
 
 
 def always(_: Parcel) -> bool:
@@ -129,9 +131,9 @@ class Dispatcher:
         # Lanes that something was just put into.
         self._named: set[Lane] = set()
         self._emptied = anyio.Event()
-        # What is under way, and how long it may go on when the node stops; when that was.
+        # What is under way, and how long it may go on when the node stops; how long it has done so.
         self._under_way: dict[anyio.CancelScope, float] = {}
-        self._stopped_at = inf
+        self._stopped_seconds = -inf
         # Set when what is under way in that lane is marked.
         self._marked: dict[Lane, anyio.Event] = {}
         # Until when nothing is sent to a chat (its rate limit), and the event that is set when one is released early.
@@ -162,9 +164,18 @@ class Dispatcher:
                     self._begin(tasks, await self._surely(lambda: self._outbox.lanes(self._channel)))
                     await self._news.wait()
             finally:
-                self._stopped_at = anyio.current_time()
-                for scope, seconds in self._under_way.items():
-                    scope.deadline = self._stopped_at + seconds
+                with anyio.CancelScope(shield=True):
+                    await self._let_end()
+
+    async def _let_end(self) -> None:
+        """Returns when nothing is under way any more; cancels what takes longer than it may."""
+        self._stopped_seconds = 0.0
+        while self._under_way:
+            for scope, seconds in self._under_way.items():
+                if self._stopped_seconds >= seconds:
+                    scope.cancel()
+            await anyio.sleep(STOP_STEP_SECONDS)
+            self._stopped_seconds += STOP_STEP_SECONDS
 
     def _begin(self, tasks: anyio.abc.TaskGroup, lanes: Iterable[Lane]) -> None:
         for lane in lanes:
@@ -309,7 +320,8 @@ class Dispatcher:
     def _ended_after(self, seconds: float, scope: anyio.CancelScope) -> Iterator[None]:
         """A stop lets this go on for so long."""
         self._under_way[scope] = seconds
-        scope.deadline = self._stopped_at + seconds
+        if self._stopped_seconds >= seconds:
+            scope.cancel()
         try:
             yield
         finally:

@@ -299,6 +299,7 @@ export class LiveActions implements Actions {
       hint: (one.found ?? true) ? (one.how_to_log_in ?? "") : (one.install ?? ""),
       wires: one.wires.map((by) => ({ wire: by.wire, modes: by.modes ?? [], effort: by.can.effort ?? [] })),
       models: one.models ?? [],
+      judges: one.wires.some((by) => by.can.reviews ?? false),
     }));
     const { backend, directory, mode } = hire;
     return { backends, backend, directory, mode: mode ?? "default", folders: hire.folders ?? [] };
