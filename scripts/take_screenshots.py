@@ -197,6 +197,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="conversation-offline", place="w/ned"),
     Shot(name="conversation-limited", place="w/zoe"),
     Shot(name="conversation-empty", place="w/otto", query="state=empty"),
+    Shot(name="conversation-new", place="w/demo"),
     Shot(name="conversation-failed", place="w/otto", query="state=failed"),
     Shot(name="conversation-read-only", place="w/ann", query="readonly=1"),
     Shot(name="ask", place="w/ann!ask%3Aa1"),

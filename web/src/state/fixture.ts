@@ -2,9 +2,10 @@
 
 import { computed, type Signal, signal } from "@preact/signals";
 import { t } from "../texts";
-import { busyTeam, conversations, HIRE_CHOICES } from "./fixture-data";
+import { busyTeam, HIRE_CHOICES } from "./fixture-data";
 import { AWAY } from "./fixture-digest";
 import { CHANGES, FILE, FOLDER, PANE, SUNRISE } from "./fixture-files";
+import { conversations } from "./fixture-talk";
 import { USUAL } from "./settings";
 import type {
   Actions,
