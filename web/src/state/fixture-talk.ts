@@ -200,6 +200,42 @@ function rested(at: number, name: string): readonly Row[] {
   ];
 }
 
+/** What was said at the desk yesterday, in a conversation that can be taken up. */
+export function atTheDesk(at: number): readonly Row[] {
+  return [
+    said("desk-m1", at - 900, "The ingestor reads everything at once. Let it read page by page."),
+    turn("desk-t1", at - 899, "It asks for **500 rows** at a time now, and goes on where the last page ended.", {
+      thought: "The last page may be short; that is how it knows the end.",
+      tools: [
+        {
+          call: "1",
+          tool: "Read",
+          title: "Read ingest/reader.py",
+          detail: "",
+          startedAt: at - 890,
+          ok: true,
+          output: "88 lines",
+        },
+        {
+          call: "2",
+          tool: "Edit",
+          title: "Edit ingest/reader.py",
+          detail: "",
+          startedAt: at - 870,
+          ok: true,
+          output: "",
+        },
+      ],
+    }),
+    said("desk-m2", at - 300, "Does it hold when a row comes in between two pages?"),
+    turn(
+      "desk-t2",
+      at - 299,
+      "Not yet: it would be read twice. I would ask for rows after the last key instead. Shall I?",
+    ),
+  ];
+}
+
 /** Those of the team who are at work. */
 const BUSY = new Set(["ann", "gus", "cora", "pia"]);
 
