@@ -8,10 +8,10 @@ import { brandOf } from "./backend";
 export function Tries({ worker }: { worker: Worker }) {
   const app = useApp();
   const mayWrite = useMayWrite();
+  const { tries } = brandOf(worker.backend);
+  if (!tries || !mayWrite) return null;
   const { rows, status } = app.conversation(worker.name);
-  const { tries = [] } = brandOf(worker.backend);
-  const isNew = status.value === "ready" && rows.value.every((row) => row.kind === "event");
-  if (!tries.length || !isNew || !mayWrite) return null;
+  if (status.value !== "ready" || rows.value.some((row) => row.kind !== "event")) return null;
   return (
     <div class="tries">
       <span class="small dim">{t("tryWords")}</span>
