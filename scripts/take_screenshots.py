@@ -153,6 +153,11 @@ def _wrong_code(page: Page) -> None:
     page.get_by_role("alert").wait_for()
 
 
+def _reword(page: Page) -> None:
+    page.get_by_role("button", name="Reword").last.click()
+    page.get_by_role("textbox", name="Reword").wait_for()
+
+
 def _open_review(page: Page) -> None:
     page.locator(".review-tab").first.click()
     page.locator(".finding").first.wait_for()
@@ -203,6 +208,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="conversation-offline", place="w/ned"),
     Shot(name="conversation-limited", place="w/zoe"),
     Shot(name="conversation-empty", place="w/otto", query="state=empty"),
+    Shot(name="conversation-new", place="w/demo"),
     Shot(name="conversation-failed", place="w/otto", query="state=failed"),
     Shot(name="conversation-read-only", place="w/ann", query="readonly=1"),
     Shot(name="ask", place="w/ann!ask%3Aa1"),
@@ -215,6 +221,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="ask-spanish", place="w/ann!ask%3Aa1", language="es-ES"),
     Shot(name="ask-chinese", place="w/ann!ask%3Aa1", language="zh-CN"),
     Shot(name="queue", place="w/ann!queue%3Aann"),
+    Shot(name="queue-rewording", place="w/ann!queue%3Aann", prepare=_reword),
     Shot(name="queue-german", place="w/ann!queue%3Aann", language="de-DE"),
     Shot(name="worker", place="w/ann!worker%3Aann"),
     Shot(name="worker-below", place="w/ann!worker%3Aann", prepare=_below),
@@ -252,6 +259,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="devices", place="devices"),
     Shot(name="devices-spanish", place="devices", language="es-ES"),
     Shot(name="sprints", place="sprints"),
+    Shot(name="conversation-sprint", place="w/pia"),
     Shot(name="sprint", place="w/pia!sprint%3Apia"),
     Shot(name="sprint-start", place="w/ivy!sprint%3Aivy", prepare=_write_sprint),
     Shot(name="terminal", place="w/ann/terminal", prepare=_terminal),

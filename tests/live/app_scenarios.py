@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import anyio
 import httpx2
@@ -46,12 +48,12 @@ class AppInHand:
         """The sheet that is open."""
         return self.page.get_by_role("dialog")
 
-    async def tap_until_gone(self, what: Locator) -> None:
-        """Taps until it counts: a tap on what has just come is taken for one that was meant for something else."""
+    async def tap_until_gone(self, what: Locator, button: Locator | None = None) -> None:
+        """Taps it, or that button, until it counts: one that has just come takes no tap that was meant for another."""
         await expect(what).to_be_visible()
         while await what.is_visible():
             with suppress(NotInTime):
-                await what.tap(timeout=2000)
+                await (button or what).tap(timeout=2000)
 
     async def say(self, text: str) -> None:
         """Writes and sends."""
@@ -68,14 +70,16 @@ class AppInHand:
         answer = self.page.get_by_role("article", name=f"{self.name}’s answer").filter(has_text=text)
         await expect(answer).to_have_count(1)
 
-    async def hire(self, agent: str, wire: str, effort: str = "") -> None:
-        """By the sheet: the agent, the name, how it is run, how hard it thinks."""
+    async def hire(self, agent: str, wire: str, effort: str = "", mode: str = "") -> None:
+        """By the sheet: the agent, the name, how it is run, how hard it thinks, what it may do."""
         await self.page.get_by_role("button", name=re.compile("^Hire")).first.tap()
         await self.sheet.get_by_text(agent, exact=True).tap()
         await self.sheet.get_by_label("Name").fill(self.name)
         await self.sheet.get_by_label("How it is run").select_option(wire)
         if effort:
             await self.sheet.get_by_label("Effort").select_option(effort)
+        if mode:
+            await self.sheet.get_by_role("radio", name=re.compile(f"^{mode}", re.IGNORECASE)).check()
         await self.sheet.get_by_role("button", name=f"Hire {self.name}").tap()
         await expect(self.page.get_by_role("textbox", name=f"Message {self.name}…")).to_be_visible()
 
@@ -126,12 +130,14 @@ async def _answers(address: str) -> None:
                 await anyio.sleep(0.05)
 
 
-async def a_day_in_the_app(app: AppInHand, model: PhoneModel, agent: str, wire: str) -> None:
+async def a_day_in_the_app(app: AppInHand, model: PhoneModel, agent: str, wire: str, folder: Path) -> None:
     """Everything that one does with a worker from the app, in one life of the agent and the next."""
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
     model.says(WELCOME, "I am ready")
     await app.hire(agent, wire)
     await app.hears("I am ready")
     await one_ask_is_allowed_and_another_denied_with_words(app, model)
+    await comments_on_a_line(app, model, folder)
     await sends_a_picture(app, model)
     if wire == "tmux":
         await types_into_its_terminal(app)
@@ -166,6 +172,20 @@ async def one_ask_is_allowed_and_another_denied_with_words(app: AppInHand, model
         await app.hears("on Tuesday then")
     assert not two.exists()
     assert model.was_told("not on a Monday")
+
+
+async def comments_on_a_line(app: AppInHand, model: PhoneModel, folder: Path) -> None:
+    """What is said of a line of a file that came into the folder reaches the model with that line."""
+    (folder / "lamp.txt").write_text("light\nblink seven times\n")
+    model.says("zz-comment", "six times then")
+    await app.page.get_by_role("link", name="Files and changes").tap()
+    await app.page.get_by_role("button", name=re.compile("lamp.txt")).tap()
+    await app.page.locator(".diff-line", has_text="blink seven times").tap()
+    await app.page.get_by_placeholder("Your comment").fill("zz-comment: why seven?")
+    await app.button("Add comment").tap()
+    await app.button("Send the comment").tap()
+    await app.hears("six times then")
+    assert model.was_told("blink seven times")
 
 
 async def sends_a_picture(app: AppInHand, model: PhoneModel) -> None:

@@ -32,6 +32,16 @@ def test_what_was_said_is_found_and_a_turn_is_stopped(phone: Opens) -> None:
     expect(opened.page.get_by_text("lighthouse keeper").first).to_be_visible()
 
 
+def test_somebody_new_taps_what_the_demo_offers(phone: Opens) -> None:
+    opened = phone()
+    opened.pair()
+    opened.open_worker("demo")
+    opened.tap(opened.button("ask"))
+    expect(opened.button("ask")).to_have_count(0)
+    opened.answer_ask("Allow once")
+    expect(opened.answer("demo")).to_contain_text("The note is written")
+
+
 def test_quiet_for_an_hour_another_theme_and_another_language(phone: Opens) -> None:
     opened = phone()
     opened.pair()

@@ -21,7 +21,7 @@ async def test_a_day_in_the_app(cli_env: CodexEnv, bot: FakeBot) -> None:
         cli_env.model, cli_env.project, lambda name: use("exec_command", cmd=f"touch {name}", **ESCALATED)
     )
     async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
-        await a_day_in_the_app(app, model, "Codex", "headless")
+        await a_day_in_the_app(app, model, "Codex", "headless", cli_env.project)
 
 
 async def test_the_effort_is_chosen_in_the_app(cli_env: CodexEnv, bot: FakeBot) -> None:

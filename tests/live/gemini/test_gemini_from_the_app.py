@@ -16,4 +16,4 @@ pytestmark = pytest.mark.anyio
 async def test_a_day_in_the_app(cli_env: GeminiEnv, bot: FakeBot) -> None:
     model = GeminiPhoneModel(cli_env, "headless")
     async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
-        await a_day_in_the_app(app, model, "Gemini", "headless")
+        await a_day_in_the_app(app, model, "Gemini", "headless", cli_env.project)

@@ -21,4 +21,4 @@ async def test_a_day_in_the_app(cli_env: OpenCodeEnv, bot: FakeBot) -> None:
         lambda name: use("bash", command=f"touch {name}", description=f"Create {name}"),
     )
     async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
-        await a_day_in_the_app(app, model, "OpenCode", "headless")
+        await a_day_in_the_app(app, model, "OpenCode", "headless", cli_env.project)

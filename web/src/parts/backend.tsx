@@ -3,7 +3,8 @@
 import { Icon } from "./icon";
 import type { PixelName } from "./pixels";
 
-export type Brand = { name: string; sign: PixelName; colour: string };
+/** `tries` are words that show somebody new what it can do. */
+export type Brand = { name: string; sign: PixelName; colour: string; tries?: readonly string[] };
 
 const BRANDS: Record<string, Brand> = {
   claude: { name: "Claude", sign: "claude", colour: "claude" },
@@ -11,7 +12,7 @@ const BRANDS: Record<string, Brand> = {
   gemini: { name: "Gemini", sign: "gemini", colour: "gemini" },
   opencode: { name: "OpenCode", sign: "opencode", colour: "opencode" },
   native: { name: "Farhand", sign: "hand", colour: "native" },
-  demo: { name: "Demo", sign: "demo", colour: "native" },
+  demo: { name: "Demo", sign: "demo", colour: "native", tries: ["help", "stream", "ask", "diff", "image"] },
   bridge: { name: "Bridge", sign: "agent", colour: "other" },
 };
 

@@ -20,6 +20,7 @@ import { Scroller } from "../parts/scroller";
 import { rowOf, sought } from "../parts/seek";
 import { SprintLine } from "../parts/sprint";
 import { StateWords } from "../parts/state-words";
+import { Tries } from "../parts/tries";
 import { Turn } from "../parts/turn";
 import { useApp, useMayWrite } from "../state/context";
 import type { Row, Worker } from "../state/types";
@@ -45,6 +46,7 @@ export function ConversationScreen({ worker }: { worker: Worker }) {
       <ReviewPanel key={`reviews ${worker.name}`} worker={worker} />
       <SprintLine worker={worker} />
       <QueueLine worker={worker} />
+      <Tries worker={worker} />
       <Composer worker={worker} />
     </div>
   );

@@ -2,9 +2,10 @@
 
 import { computed, type Signal, signal } from "@preact/signals";
 import { t } from "../texts";
-import { busyTeam, conversations, HIRE_CHOICES } from "./fixture-data";
+import { busyTeam, HIRE_CHOICES } from "./fixture-data";
 import { AWAY } from "./fixture-digest";
 import { CHANGES, FILE, FOLDER, PANE, SUNRISE } from "./fixture-files";
+import { atTheDesk, conversations } from "./fixture-talk";
 import { USUAL } from "./settings";
 import type {
   Actions,
@@ -334,7 +335,7 @@ class FixtureApp implements App {
     usePasskey: async () => DONE,
     sessionPast: async () => {
       if (this.hasFailed) throw new Error(t("nodeSilent"));
-      return { rows: this.isEmpty ? [] : conversations(now() - 7200, "past", 0), first: 0, more: false };
+      return { rows: this.isEmpty ? [] : atTheDesk(now() - 90_000), first: 0, more: false };
     },
     sessions: async () => [
       {

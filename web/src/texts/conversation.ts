@@ -237,6 +237,13 @@ export const CONVERSATION_TEXTS = {
   receiptWithdrawn: ["taken back", "zurückgenommen", "retiré", "retirado", "已撤回"],
   removePicture: ["Remove {name}", "{name} entfernen", "Retirer {name}", "Quitar {name}", "移除 {name}"],
   reword: ["Reword", "Ändern", "Modifier", "Cambiar", "改写"],
+  tryWords: [
+    "Tap a word to say it:",
+    "Tippe ein Wort an, um es zu sagen:",
+    "Touche un mot pour le dire :",
+    "Toca una palabra para decirla:",
+    "点一个词说出来：",
+  ],
   sayHello: [
     "Say what {name} shall do.",
     "Sag, was {name} tun soll.",

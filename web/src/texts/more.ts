@@ -191,11 +191,11 @@ export const MORE_TEXTS = {
     "等你处理的排在最前",
   ],
   tourAsksText: [
-    "You always see the whole command before you allow it. “Allow once” is exactly this one time; the three dots hold the rest.",
-    "Du siehst immer den ganzen Befehl, bevor du ihn erlaubst. „Einmal erlauben“ gilt genau dieses Mal; die drei Punkte haben den Rest.",
-    "Tu vois toujours la commande entière avant d’autoriser. « Une fois » vaut pour cette fois ; les trois points ont le reste.",
-    "Siempre ves la orden entera antes de permitirla. «Permitir una vez» vale solo ahora; los tres puntos tienen lo demás.",
-    "允许之前，你总能看到完整命令。“允许一次”仅限这一次，其余在三个点里。",
+    "You always see the whole command before you allow it. “Allow once” is exactly this one time; wider choices, and why you say no, are one tap further.",
+    "Du siehst immer den ganzen Befehl, bevor du ihn erlaubst. „Einmal erlauben“ gilt genau dieses Mal; mehr Möglichkeiten, und warum du nein sagst, sind einen Tipp weiter.",
+    "Tu vois toujours la commande entière avant d’autoriser. « Autoriser une fois » vaut pour cette fois ; d’autres choix, et pourquoi tu refuses, sont un geste plus loin.",
+    "Siempre ves la orden entera antes de permitirla. «Permitir una vez» vale solo ahora; más opciones, y por qué dices que no, están a un toque.",
+    "允许之前，你总能看到完整命令。“允许一次”仅限这一次；更多选项和拒绝理由再点一下就有。",
   ],
   tourFolds: [
     "One line for everything done",
