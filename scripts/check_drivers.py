@@ -24,6 +24,7 @@ ROOT_FILES = {
     "context.py": "how full a conversation is, where the CLI tells it elsewhere than on its wire",
     "limits.py": "whether an error is a usage limit, when it ends, and how much of a window is used",
     "models.py": "what the CLI tells of the models that it can use",
+    "signed_out.py": "whether nobody has signed in, as the CLI itself tells it",
     "sessions.py": "the conversations that the CLI keeps on this machine",
     "past.py": "what was said in one of them, read from the CLI's own records",
     "titles.py": "what a tool call does, in one line and in full",

@@ -102,11 +102,13 @@ OVERRULED = {
     "of its own.",
     "http.14": "Of a text beyond 20,000 characters the beginning is sent, and how much was cut.",
     "texts.5": "Below the template, after a blank line, stand each worker's mode, model and folder. Who works is told "
-    "by the turn, as above.",
-    "texts.6": "Below the template, after a blank line, stands what else is known of the worker.",
+    "by the turn, as above. Behind the brackets of a worker whose agent is not there stands `– offline` or "
+    "`– starting`.",
+    "texts.6": "Below the template, after a blank line, stands what else is known of the worker. `/progress <name>` "
+    "tells of another one, with `Progress for worker: <name>` and `Focused: no`.",
     "texts.12": "As above: a second line says what does it here.",
     "texts.14": "Below the sentence of `/pause` stands what it found: that nothing ran, or that what ran is being "
-    "stopped.",
+    "stopped, and which messages that waited are taken back.",
     "texts.17": "Below the line of a failure stands why (`Why: …`): without it nobody knows what to do about it.",
     "media.15": "These, and more: the files that agents and their neighbours sign in with (`auth.json`, `token.json`, "
     "`hosts.yml`, …).",

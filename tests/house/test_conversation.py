@@ -10,7 +10,8 @@ import pytest
 
 from farhand.cli.conversation import TerminalConversation
 from farhand.cli.terminal import PlainTerminal
-from farhand.model.facts import AskRaised, AskSettled, Said, SteerAsked, TurnEnded, Withdrawn
+from farhand.model.facts import AskRaised, AskSettled, Said, SteerAsked, TurnEnded
+from farhand.model.ports import Deliver
 from farhand.model.words import Choice
 from farhand.testing.house import SAFETY_SECONDS, House
 
@@ -122,13 +123,35 @@ async def test_a_message_for_a_busy_worker_waits_and_is_told_so(house: House) ->
         desk.type("/queue")
         await desk.see("\n1. ann: the second\n")
         desk.type("/drop 1")
-        await house.event(Withdrawn)
+        await desk.see("Taken back from ann: “the second”.")
         desk.type("/drop 1")
-        await desk.see("✗ No message waits under the number 1")
+        await desk.see("✗ No message for ann waits under the number 1")
         desk.type("third")
         await house.until(lambda present: len(present.workers["ann"].queue) == 1)
         desk.type("/now 1")
         await house.event(SteerAsked)
+
+
+async def test_stop_and_take_back_are_orders_in_the_terminal_too(house: House) -> None:
+    await house.hire("ann")
+    async with talking(house) as desk:
+        desk.type("stop")
+        await desk.see("Nothing of ann's runs or waits. Shall ann be told “stop”? s: say it.")
+        house.agent.plays(Said(text="thinking"))
+        desk.type("first")
+        await desk.see("ann: thinking")
+        desk.type("take it back")
+        await desk.see("Nothing waits for ann any more: it is at “first”. Shall ann be told “take it back”? x: stop it")
+        desk.type("second")
+        await desk.see("ann is busy: your message waits.")
+        desk.type("third")
+        await house.until(lambda present: len(present.workers["ann"].queue) == 2)
+        desk.type("take it back")
+        await desk.see("Taken back from ann: “third”.")
+        desk.type("stop")
+        await desk.see("What ann was at is being stopped.\nTaken back, for ann had not begun: “second”.")
+        await desk.see("ann: ■ stopped")
+    assert [errand.message.text for _, errand in house.agent.performed if isinstance(errand, Deliver)] == ["first"]
 
 
 async def test_leaving_leaves_the_team_as_it_is(house: House) -> None:

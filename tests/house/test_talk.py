@@ -6,7 +6,7 @@ import pytest
 
 from farhand.drivers.wires.lines.translate import to_line
 from farhand.model import errors
-from farhand.model.commands import Hire, Reorder, Reword, Say, Withdraw
+from farhand.model.commands import Hire, Interrupt, Reorder, Reword, Say, Withdraw
 from farhand.model.facts import (
     Doubted,
     Ended,
@@ -18,6 +18,7 @@ from farhand.model.facts import (
     WentOffline,
 )
 from farhand.model.ports import Can, Deliver, NotTaken, Stop, Unknown
+from farhand.model.provenance import pipe_sender
 from farhand.model.words import HowEnded, Receipt
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
@@ -109,6 +110,39 @@ async def test_a_repeated_interrupt_has_the_same_key_after_a_restart(tmp_path: P
         await agent.wait_performed(3)
         stops = [errand for _, errand in agent.performed if isinstance(errand, Stop)]
         assert stops[0] == stops[1]
+
+
+async def test_an_interrupt_can_take_back_what_waits(house: House) -> None:
+    await house.hire()
+    house.agent.plays(Said(text="working"))
+    await house.say("long")
+    await house.event(Said)
+    await house.say("next")
+    await house.send(Interrupt(id=house.id(), worker="ann", withdraw=True))
+    await house.until(lambda present: not present.workers["ann"].queue and present.workers["ann"].turn is None)
+    assert [type(errand) for _, errand in house.agent.performed] == [Deliver, Stop]
+
+
+async def test_a_lone_stop_is_obeyed_whoever_sends_it_and_becomes_no_message(house: House) -> None:
+    await house.hire()
+    house.agent.plays(Said(text="working"))
+    await house.say("long")
+    await house.event(Said)
+    assert (await house.say("next")).message
+    assert not (await house.send(Say(id="s", text="Stop!"), via="web")).message
+    await house.until(lambda present: not present.workers["ann"].queue and present.workers["ann"].turn is None)
+    assert [type(errand) for _, errand in house.agent.performed] == [Deliver, Stop]
+    assert (await house.send(Say(id="t", text="Stop!"), via="web")).message, "nothing runs: it is a message"
+
+
+async def test_a_pipe_stops_nobody(house: House) -> None:
+    await house.hire()
+    house.agent.plays(Said(text="working"))
+    await house.say("long")
+    await house.event(Said)
+    said = await house.hub.send(Say(id="s", worker="ann", text="stop"), pipe_sender("bob"))
+    assert said.message
+    assert [one.text for one in house.worker().queue] == ["stop"]
 
 
 async def test_nothing_to_interrupt_is_said(house: House) -> None:

@@ -137,6 +137,26 @@ async def test_what_was_held_goes_nowhere_once_the_question_is_closed(telegram: 
     assert "closed" in standing.answered_queries[late.query_id]
 
 
+async def test_what_was_held_is_no_longer_said_to_wait_once_the_question_is_answered(telegram: TelegramHouse) -> None:
+    question = await asked(telegram)
+    for text in (THEN, "and the docs"):
+        await telegram.manager.says(text)
+    held = await telegram.manager.sees(lambda chat: sum("waits for your answer" in one.text for one in chat) == 2)
+    backs = {one.message_id for one in held if "waits for your answer" in one.text}
+    await telegram.manager.taps(question, "Allow")
+    chat = await telegram.manager.sees(lambda chat: not any("waits for your answer" in one.text for one in chat))
+    after = [one for one in chat if one.message_id in backs]
+    assert [one.text for one in after] == [
+        "ann's question is closed. “then write the tests” was not said to ann.",
+        "ann's question is closed. “and the docs” was not said to ann.",
+    ]
+    assert {one.labels for one in after} == {("Say it to ann",)}
+    await telegram.manager.taps(after[0], "Say it to ann")
+    await telegram.agent.links["ann"].say(TurnEnded(how=HowEnded.COMPLETED))
+    await telegram.manager.reads("answer to then write the tests")
+    assert told(telegram) == ["clean up", "then write the tests"]
+
+
 async def test_a_late_yes_reaches_nobody(telegram: TelegramHouse) -> None:
     question = await asked(telegram)
     await telegram.manager.taps(question, "Deny")

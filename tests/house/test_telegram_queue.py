@@ -137,11 +137,11 @@ async def test_what_waits_is_changed_by_its_number(telegram: TelegramHouse) -> N
     await telegram.manager.says("/edit 2 the third")
     await telegram.manager.reads("ann is busy, this waits: the third")
     await telegram.manager.says("/drop 1")
-    await telegram.manager.reads("Taken back.")
+    await telegram.manager.reads("Taken back from ann: “second”.")
     await telegram.manager.sees(lambda chat: gone(card, chat))
     assert [one.text for one in telegram.house.worker().queue] == ["the third"]
     await telegram.manager.says("/drop 2")
-    await telegram.manager.reads("No message waits under the number 2; /queue tells which do.")
+    await telegram.manager.reads("No message for ann waits under the number 2; /queue tells which do.")
 
 
 async def test_mode_and_model_are_changed_from_the_phone(telegram: TelegramHouse) -> None:

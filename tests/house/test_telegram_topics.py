@@ -84,7 +84,7 @@ async def test_inside_a_topic_nobody_needs_a_name(telegram: TelegramHouse) -> No
     assert told(telegram.agent)[-1] == ("ann", "again")
     assert house.hub.present.focus == "bob"
     await says("/progress")
-    assert (await read(bot, "Progress for focused worker: ann")).thread == ann
+    assert (await read(bot, "Progress for worker: ann\nFocused: no")).thread == ann
     await says("/mode")
     assert (await read(bot, "ann: mode default")).thread == ann
     await says("/mode plan")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -50,9 +51,18 @@ async def failures(telegram: TelegramHouse, text: str) -> list[ShownMessage]:
 
 async def tapped(telegram: TelegramHouse, shown: ShownMessage) -> str:
     """Taps *Try again*: the words that Telegram shows for it."""
-    tap = await telegram.manager.taps(shown, "Try again")
+    # A phone may still show a button that is gone.
+    tap = await telegram.manager.taps(shown, data=shown.buttons[0][0].data)
     standing = await telegram.bot.until_standing(lambda standing: tap.query_id in standing.answered_queries)
     return standing.answered_queries[tap.query_id]
+
+
+def _failed(chat: Sequence[ShownMessage]) -> list[ShownMessage]:
+    return [one for one in chat if "✗ Failed" in one.text]
+
+
+def _failed_times(times: int, chat: Sequence[ShownMessage]) -> bool:
+    return len(_failed(chat)) == times
 
 
 def _answers(chat: Sequence[ShownMessage], shown: ShownMessage, text: str) -> bool:
@@ -108,6 +118,21 @@ async def test_what_fails_again_can_be_tried_again(telegram: TelegramHouse) -> N
     await telegram.manager.taps([one for one in chat if "✗ Failed" in one.text][-1], "Try again")
     await telegram.manager.reads("answer to fix the till")
     assert told(telegram) == ["fix the till"] * 3
+
+
+async def test_one_failure_has_one_button_however_often_it_fails(telegram: TelegramHouse) -> None:
+    failed = await fails(telegram, "fix the till")
+    for tries in (2, 3):
+        telegram.agent.plays(FAILED)
+        await telegram.manager.taps(failed, "Try again")
+        chat = await telegram.manager.sees(partial(_failed_times, tries))
+        failed = _failed(chat)[-1]
+    chat = await telegram.manager.sees(lambda chat: sum(bool(one.labels) for one in _failed(chat)) == 1)
+    assert [one.labels for one in _failed(chat)] == [(), (), ("Try again",)]
+    assert all("529 overloaded" in one.text for one in _failed(chat)), "what was said stays"
+    await telegram.manager.says("/retry")
+    await telegram.manager.reads("answer to fix the till")
+    await telegram.manager.sees(lambda chat: not any(one.labels for one in _failed(chat)))
 
 
 async def test_after_a_restart_it_can_be_tried_again_once(tmp_path: Path, bot: FakeBot) -> None:

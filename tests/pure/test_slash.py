@@ -7,11 +7,12 @@ import pytest
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.inbound import read_message
+from farhand.channels.kit.queue_texts import queue
 from farhand.channels.telegram.parse import to_message
 from farhand.channels.telegram.replies import menu
 from farhand.channels.telegram.words import TelegramChat, TelegramMessage
 from farhand.cli.conversation import AskedBack, read_line
-from farhand.cli.conversation_lines import help_text
+from farhand.cli.conversation_lines import help_text, progress_lines
 from farhand.cli.main import COMMANDS
 from farhand.model import facts, slash
 from farhand.model.commands import (
@@ -147,15 +148,67 @@ def test_an_agent_of_ones_own_is_a_native_worker() -> None:
 
 
 def test_a_message_that_waits_is_meant_by_its_number() -> None:
-    assert texts.queue(present()) == f"1. ann: do m1\n2. ann: do m2\n{texts.CHANGE_QUEUE}"
-    assert texts.queue(Present()) == "No message waits."
+    change = "Change it: /edit 1 <message>, /drop 1, /now 1."
+    assert queue(present()) == f"1. ann: do m1\n2. ann: do m2\n{change}"
+    assert queue(Present()) == "No message waits."
     assert read("i", "/now 2", present()) == Steer(id="i", message="m2")
     assert read("i", "/drop 1", present()) == Withdraw(id="i", message="m1")
     assert read("i", "/edit 2 do it\nwell", present()) == Reword(id="i", message="m2", text="do it\nwell")
     for number in ("0", "3", "²", "-1", "one", "99999"):
-        gone = Wrong(id="i", why=f"No message waits under the number {number}; /queue tells which do.")
+        gone = Wrong(id="i", why=f"No message for ann waits under the number {number}; /queue tells which do.")
         assert read("i", f"/drop {number}", present()) == gone
-    assert read("i", "/edit 1", present()) == Wrong(id="i", why="Usage: /edit <n> <message>")
+    assert read("i", "/edit 1", present()) == Wrong(id="i", why="Usage: /edit [name] <n> <message>")
+    assert read("i", "/drop 1 2", present()) == Wrong(id="i", why="Usage: /drop [name] <n>")
+
+
+def with_bob(focus: str) -> Present:
+    """Messages wait for bob, too."""
+    now = present()
+    his: tuple[Fact, ...] = (
+        facts.Hired(backend="demo", directory="/", by=ME),
+        *(facts.Queued(message=name, text=f"do {name}", by=ME) for name in ("b1", "b2", "b3")),
+    )
+    for seq, fact in enumerate(his, 6):
+        now = fold(now, Event(seq=seq, at=0.0, worker="bob", fact=fact))
+    return word_replace(now, focus=focus)
+
+
+def test_numbers_count_within_the_worker_that_is_meant() -> None:
+    assert read("i", "/drop 1", with_bob("bob")) == Withdraw(id="i", message="b1")
+    assert read("i", "/drop 3", with_bob("ann")) == Wrong(
+        id="i", why="No message for ann waits under the number 3; /queue tells which do."
+    )
+    assert read("i", "/drop bob 3", with_bob("ann")) == Withdraw(id="i", message="b3")
+    assert read("i", "/now bob 2", with_bob("ann")) == Steer(id="i", message="b2")
+    assert read("i", "/edit bob 2 well", with_bob("ann")) == Reword(id="i", message="b2", text="well")
+    assert read("i", "/drop bob", with_bob("ann")) == Wrong(id="i", why="Usage: /drop [name] <n>")
+    whose = "Whose message? Nobody is focused: put the name before the number."
+    assert read("i", "/drop 1", with_bob("")) == Wrong(id="i", why=whose)
+    assert read("i", "/drop 1", word_replace(present(), focus="")) == Withdraw(id="i", message="m1")
+    assert read("i", "/drop 1", Present()) == Wrong(id="i", why="No message waits.")
+
+
+def test_the_queue_shows_the_numbers_that_its_commands_know() -> None:
+    assert queue(with_bob("bob")) == (
+        "1. bob: do b1\n2. bob: do b2\n3. bob: do b3\n\n1. ann: do m1\n2. ann: do m2\n"
+        "Change it: /edit 1 <message>, /drop 1, /now 1. For ann: /drop ann 1."
+    )
+    assert queue(with_bob("bob"), "ann") == (
+        "1. ann: do m1\n2. ann: do m2\nChange it: /edit ann 1 <message>, /drop ann 1, /now ann 1."
+    )
+    assert queue(present(), "eve") == "Can't find eve. Check /team for who's available."
+
+
+@pytest.mark.parametrize("surface", [CHAT, slash.terminal()])
+def test_progress_is_of_the_worker_that_is_named(surface: slash.Surface) -> None:
+    assert read("i", "/progress bob", with_bob("ann"), surface) == InfoRequest(id="i", about="progress", of="bob")
+    assert texts.progress(with_bob("ann"), (), 0.0, "bob").startswith(
+        "Progress for worker: bob\nFocused: no\nWorking: yes\n"
+    )
+    assert progress_lines(with_bob("ann"), 0.0, "bob").startswith("bob: ")
+    assert texts.progress(with_bob("ann"), (), 0.0).startswith("Progress for focused worker: ann\nFocused: yes\n")
+    unknown = "Can't find eve. Check /team for who's available."
+    assert texts.progress(with_bob("ann"), (), 0.0, "eve") == unknown == progress_lines(with_bob("ann"), 0.0, "eve")
 
 
 TUNE_USAGE = "Usage: /tune [name] [mode=<mode>] [model=<model>] [effort=<effort>]"

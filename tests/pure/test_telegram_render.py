@@ -12,7 +12,7 @@ from farhand.channels.kit.card import AnswerTap, Button, Card, plain_notice
 from farhand.channels.kit.fact_cards import cards
 from farhand.channels.kit.turn_cards import progress, tail_of
 from farhand.channels.telegram.render import render
-from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, decode_outgoing
+from farhand.channels.telegram.words import Amend, Disarm, Post, React, Remove, Show, decode_outgoing
 from farhand.model.facts import AskRaised, AskSettled, Event, Said, ToolStarted, TurnEnded, TurnStarted
 from farhand.model.store_ports import Parcel
 from farhand.model.view import AskView, TurnView, begin, fold
@@ -46,7 +46,7 @@ def accept(card: Card) -> str:
             case Show():
                 assert utf16_length(letter.caption) <= CAPTION_UNITS
                 read += [letter.caption, letter.text]
-            case Remove() | React():
+            case Disarm() | Remove() | React():
                 pass
             case None:
                 raise AssertionError("the letter cannot be read")

@@ -91,7 +91,7 @@ async def test_a_flood_is_bounded_told_once_and_the_manager_goes_first(team: Tea
         assert len(waiting) == MOST_WAITING
         await team.manager.says("@ann first this")
         await team.house.until(lambda present: present.workers["ann"].queue[0].text == "first this")
-        await team.manager.says("/pause")
+        await team.house.interrupt("ann")
         await team.until_told("flood 9")
         assert team.told("ann")[:2] == ["work", "first this"]
         chat = await team.bot.messages(4242)

@@ -183,10 +183,7 @@ async def test_pause_and_relaunch(team: Team) -> None:
     team.claude.plays(Said(text="busy"))
     await team.manager.says("work")
     await team.until_told("work")
-    assert (
-        await team.asks("/pause")
-        == f"{paused}\nWhat runs is being stopped, or what waits is taken back. Say what comes next."
-    )
+    assert await team.asks("/pause") == f"{paused}\nWhat ann was at is being stopped. Say what comes next."
     await team.house.until(lambda present: present.workers["ann"].turn is None)
     assert await team.asks("/relaunch") == "Bringing Ann back online..."
     await team.claude.wait_opened(2)

@@ -8,9 +8,8 @@ from typing import Any, TypeAlias
 
 import anyio
 
-from farhand.channels.kit import texts
 from farhand.channels.kit.bot import history_text
-from farhand.channels.kit.said_elsewhere import NODES_OWN, desk_line
+from farhand.channels.kit.said_elsewhere import desk_line
 from farhand.channels.kit.shared_answers import shared_answer
 from farhand.cli.conversation_lines import (
     ask_lines,
@@ -29,16 +28,17 @@ from farhand.cli.terminal import ConversationTerminal
 from farhand.cli.while_away import KeepsPlace, missed_lines
 from farhand.model import asking, facts, grammar, slash, wishes
 from farhand.model.answers import Answered, OutOfRange, denial, read_answer
-from farhand.model.commands import Answer, Focus, Say
+from farhand.model.commands import Answer, Command, Focus, Interrupt, Say
 from farhand.model.errors import FarhandError
 from farhand.model.facts import Event
 from farhand.model.names import origin
 from farhand.model.ports import Hub
 from farhand.model.present import Ask, Present
 from farhand.model.present_fold import fold
+from farhand.model.provenance import NODES_OWN
 from farhand.model.slash import Surface
 from farhand.model.visible import visible
-from farhand.model.wishes import DEVICES_AT_SHELL, DeviceWish, InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.wishes import DEVICES_AT_SHELL, DeviceWish, InfoRequest, Listing, Quit, Tell, Unsure, Wish, Wrong
 from farhand.model.words import AskKind, MessageId, Sender, Word, replace
 
 TERMINAL = slash.terminal()
@@ -46,18 +46,24 @@ MOST_PATHS = 200
 # What is typed to decide about a line that was asked back.
 DENY_WITH_IT = frozenset({"d", "deny"})
 SAY_IT_AFTER = frozenset({"s", "say", "after"})
+STOP_IT = frozenset({"x", "stop"})
 
 
 class AskedBack(Word):
-    """A line that is no answer to the question at the prompt: it goes nowhere until the person says where."""
+    """A line that is no answer to the question at the prompt, or perhaps an order: it goes nowhere until the person
+    says where."""
 
     ask: str
     deny: str
     tell: Tell
+    # Where it may be an order.
+    unsure: Unsure | None = None
 
     @property
     def text(self) -> str:
         """What the person is asked."""
+        if self.unsure is not None:
+            return f"{self.unsure.question} {'x: stop it, ' if self.unsure.can_stop else ''}s: say it."
         deny = "d: deny with this, " if self.deny else ""
         return f"{self.tell.worker} waits for your answer. {deny}s: say it after, or answer."
 
@@ -147,7 +153,7 @@ class TerminalConversation:
 
     async def _obey(self, wish: Wish | None) -> None:
         match wish:
-            case None | Quit():
+            case None | Quit() | Unsure():
                 return
             case Wrong(why=why):
                 self._refuse(why)
@@ -165,9 +171,13 @@ class TerminalConversation:
             case DeviceWish():
                 self._refuse(DEVICES_AT_SHELL)
             case _:
-                accepted = await self._hub.send(wish, self._sender)
-                if done := done_line(wish, accepted.worker):
-                    self._terminal.tell(done, "dim")
+                await self._send(wish)
+
+    async def _send(self, command: Command) -> None:
+        before = await self._hub.look()
+        accepted = await self._hub.send(command, self._sender)
+        if done := done_line(command, accepted.worker, before):
+            self._terminal.tell(done, "dim")
 
     async def _focused_can(self) -> str:
         """What the focused worker can do, where the node is asked for it."""
@@ -181,7 +191,7 @@ class TerminalConversation:
             return alike
         match question.about:
             case "progress":
-                return progress_lines(present, time.time())
+                return progress_lines(present, time.time(), question.of)
             case _:
                 return team_lines(present, time.time())
 
@@ -192,14 +202,17 @@ class TerminalConversation:
         # Without a name the hub decides who is focused, and says so when nobody is.
         names = wishes.targets(wish, present) if wish.everybody else (wish.worker,)
         if not names:
-            self._refuse(texts.NOBODY_ONLINE)
+            self._refuse(wishes.nobody_meant(wish))
         for name in names:
-            await self._say(wishes.say(wish, name), present)
+            if stop := wishes.stop_of(wish, name, present):
+                await self._send(stop)
+            else:
+                await self._say(wishes.say(wish, name), present)
 
     async def _say(self, say: Say, present: Present) -> None:
         self._said.add(say.id)
         accepted = await self._hub.send(say, self._sender)
-        if _is_busy(present, say.worker):
+        if accepted.message and _is_busy(present, say.worker):
             self._terminal.tell(f"{accepted.worker} is busy: your message waits. /queue shows it.", "dim")
 
     def _refuse(self, why: str) -> None:
@@ -292,6 +305,13 @@ def read_line(
 ) -> Wish | AskedBack | None:
     """What a typed line asks for: the answer to the question that the prompt names, or what the grammar reads. Pure."""
     wish = grammar.read(new_id(), line, present, surface)
+    asking_now = next(iter(open_asks(present)), None)
+    # A line without a name goes to whom the prompt names.
+    whom = asking_now.worker if asking_now else present.focus
+    said = wish.text if isinstance(wish, Tell) else line
+    wish = grammar.meant(wish, said, replace(present, focus=whom))
+    if isinstance(wish, Unsure):
+        return AskedBack(ask="", deny="", tell=Tell(id=wish.id, text=wish.text, worker=wish.worker), unsure=wish)
     if not isinstance(wish, Tell) or wish.everybody:
         return wish
     ask = next((one for one in open_asks(present) if wish.worker in ("", one.worker)), None)
@@ -308,6 +328,8 @@ def read_line(
 
 def decided(line: str, held: AskedBack, identity: str) -> Wish | None:
     """What shall become of a line that was asked back; None when something else is typed."""
+    if held.unsure is not None and held.unsure.can_stop and line.lower() in STOP_IT:
+        return Interrupt(id=identity, worker=held.unsure.worker, withdraw=True)
     if line.lower() in DENY_WITH_IT and held.deny:
         return Answer(id=identity, ask=held.ask, choice=held.deny, note=held.tell.text)
     return held.tell if line.lower() in SAY_IT_AFTER else None

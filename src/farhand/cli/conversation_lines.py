@@ -2,7 +2,7 @@
 
 import time
 
-from farhand.channels.kit import said_elsewhere, texts
+from farhand.channels.kit import queue_texts, said_elsewhere, texts
 from farhand.channels.kit.ask_cards import settlement
 from farhand.channels.kit.fact_cards import notice
 from farhand.channels.kit.lifecycle import sentence
@@ -36,15 +36,16 @@ def help_text(surface: Surface, command: str = "", worker: str = "") -> str:
     return "\n".join(filter(None, (HELP_OPENING, help_names(surface), HELP_CLOSING, worker)))
 
 
-def done_line(command: Command, worker: str) -> str:
+def done_line(command: Command, worker: str, before: Present | None = None) -> str:
     """What is said of a command at once; empty for one whose facts are printed as they happen."""
     match command:
         case commands.Steer():
             return f"It goes into the running turn as soon as {worker} takes it."
-        case commands.Interrupt():
-            return f"{worker} is being stopped."
+        case commands.Interrupt(withdraw=withdraw):
+            known = before.workers.get(worker) if before else None
+            return queue_texts.stopped(known, worker, withdraw=withdraw)
         case commands.Reword() | commands.Withdraw() | commands.Relaunch() | commands.Retry() | commands.Tune():
-            return texts.done(command, worker)
+            return texts.done(command, worker, before)
         case commands.AddTasks() | commands.SkipTask() | commands.Halt() | commands.SetAttention():
             return texts.done(command, worker)
         case commands.End(hand_back=hand_back):
@@ -172,9 +173,11 @@ def team_lines(present: Present, at: float) -> str:
     return "\n".join(lines)
 
 
-def progress_lines(present: Present, at: float) -> str:
-    """How the focused worker stands."""
-    worker = present.workers.get(present.focus)
+def progress_lines(present: Present, at: float, of: str = "") -> str:
+    """How a worker stands, the focused one where none is named."""
+    worker = present.workers.get(of or present.focus)
+    if worker is None and of:
+        return queue_texts.cannot_find(of)
     if worker is None:
         return "Nobody is focused. /focus <name> chooses somebody."
     lines = [

@@ -7,7 +7,7 @@ from farhand.cli.conversation_lines import ask_lines, open_asks
 from farhand.cli.far_hub import add_url, with_any_hub
 from farhand.cli.node_flag import add_node
 from farhand.cli.options import me, new_id
-from farhand.model.commands import Say
+from farhand.model.commands import Accepted, Say
 from farhand.model.errors import BadInput
 from farhand.model.facts import AskRaised, Doubted, Ended, Fact, HandedOver, Said, TurnEnded, Withdrawn
 from farhand.model.names import again
@@ -48,8 +48,16 @@ async def _say(hub: Hub, command: Say, *, wait: bool) -> int:
     if wait:
         return await wait_for(hub, command)
     accepted = await hub.send(command, me())
+    if not accepted.message:
+        return _ordered(accepted)
     again = " (again)" if accepted.again else ""
     sys.stdout.write(for_terminal(f"{accepted.worker}: message taken as {accepted.message}{again}\n"))
+    return 0
+
+
+def _ordered(accepted: Accepted) -> int:
+    """Tells that lone words such as STOP were obeyed and not said."""
+    sys.stdout.write(f"{accepted.worker}: taken as an order, and not said to its agent.\n")
     return 0
 
 
@@ -58,6 +66,8 @@ async def wait_for(hub: Hub, command: Say) -> int:
     before = await hub.look()
     accepted = await hub.send(command, me())
     said = accepted.message
+    if not said:
+        return _ordered(accepted)
     for ask in open_asks(before):
         if ask.worker == accepted.worker:
             # The message waits until that is answered.

@@ -2,7 +2,7 @@
 
 MIRRORED = {
     "focus": "choose whom to talk to from now on",
-    "interrupt": "stop the running turn",
+    "interrupt": "stop the running turn, and take back what waits",
     "relaunch": "restart an agent that is offline or stuck",
     "hire": "take a worker on",
     "end": "let a worker go",

@@ -25,7 +25,7 @@ from farhand.model.ports import Hub, SessionFound
 from farhand.model.present import Present, Worker
 from farhand.model.present_fold import fold
 from farhand.model.slash_hire import ANYWAY
-from farhand.model.wishes import DEVICES_AT_SHELL, DeviceWish, InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.wishes import DEVICES_AT_SHELL, DeviceWish, InfoRequest, Listing, Quit, Tell, Unsure, Wish, Wrong
 from farhand.model.words import Attachment, Sender, Usage, replace
 from farhand.remote.hub_session import HubSession
 from farhand.remote.keyless import refuse_orders
@@ -235,7 +235,7 @@ class TeamDesk:
             case Quit():
                 self.leaving.set()
                 return None
-            case Wrong(why=why):
+            case Wrong(why=why) | Unsure(question=why):
                 raise BadInput(why)
             case commands.Focus(worker=worker):
                 await self.select(worker)
@@ -273,8 +273,9 @@ class TeamDesk:
         return await self.session.say(wish.text, key, await files(self.title))
 
     async def _send(self, command: commands.Command) -> SessionMessage | None:
+        before = await self._hub.look()
         accepted = await self._hub.send(command, self._sender)
-        done = done_line(command, accepted.worker)
+        done = done_line(command, accepted.worker, before)
         return self._log().add(Role.NOTICE, done) if done else None
 
     def _log(self) -> MemoryLog:
@@ -310,6 +311,6 @@ def _told(question: InfoRequest, present: Present) -> str:
         case "help":
             return help_text(SURFACE, question.of)
         case "progress":
-            return progress_lines(present, time.time())
+            return progress_lines(present, time.time(), question.of)
         case _:
             return team_lines(present, time.time())

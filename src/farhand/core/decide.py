@@ -13,6 +13,7 @@ from farhand.model.commands import Command
 from farhand.model.facts import Draft, Fact
 from farhand.model.failed_turns import TRIED_ALREADY
 from farhand.model.names import LONGEST, again, is_model_name, normalize, origin
+from farhand.model.plain_orders import PlainOrder, can_stop, last_said, not_begun, order_for
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Message, Present, Worker, kind_of
 from farhand.model.provenance import is_by_pipe, writer
@@ -61,8 +62,8 @@ def decide(
             return _reorder(present, messages, sender)
         case commands.Answer():
             return _answer(present, command, sender)
-        case commands.Interrupt(worker=name):
-            return _interrupt(find(present, name), sender)
+        case commands.Interrupt(worker=name, withdraw=withdraw):
+            return _interrupt(find(present, name), sender, withdraw=withdraw)
         case commands.Relaunch(worker=name):
             return [_draft(_not_leaving(present, name), facts.RelaunchAsked(by=sender))]
         case commands.Retry(worker=name):
@@ -128,14 +129,23 @@ def _end(present: Present, command: commands.End, sender: Sender, policy: HirePo
     return [] if worker.ending else [_draft(worker, facts.EndAsked(by=sender, hand_back=command.hand_back))]
 
 
-def _interrupt(worker: Worker, sender: Sender) -> list[Draft]:
-    """Stops the running turn. Where none runs, what waits to become one is taken back: paused, nothing runs."""
-    if worker.turn is not None:
-        return [_draft(worker, facts.InterruptAsked(by=sender))]
-    waiting = [one for one in worker.queue if not one.on_its_way]
-    if not waiting:
+def _interrupt(worker: Worker, sender: Sender, *, withdraw: bool) -> list[Draft]:
+    """Stops the running turn. With `withdraw`, and where none runs, what waits to become one is taken back: what is
+    paused runs neither next nor later."""
+    if not can_stop(worker):
         raise errors.NothingRunning(worker.name)
-    return [_draft(worker, facts.Withdrawn(message=one.id, by=sender)) for one in waiting]
+    stop = [_draft(worker, facts.InterruptAsked(by=sender))] if worker.turn is not None else []
+    back = not_begun(worker) if withdraw or not stop else []
+    return [*stop, *(_draft(worker, facts.Withdrawn(message=one.id, by=sender)) for one in back)]
+
+
+def _ordered(worker: Worker, command: commands.Say, sender: Sender) -> list[Draft]:
+    """What follows from a message that is nothing but an order; nothing where there is nothing to stop or take back."""
+    order = None if is_by_pipe(sender) or command.attachments else order_for(worker, command.text)
+    if order is PlainOrder.STOP and can_stop(worker):
+        return _interrupt(worker, sender, withdraw=True)
+    last = last_said(worker) if order is PlainOrder.TAKE_BACK else None
+    return [_draft(worker, facts.Withdrawn(message=last.id, by=sender))] if last else []
 
 
 def _retry(worker: Worker, turn: str, sender: Sender) -> list[Draft]:
@@ -275,6 +285,8 @@ def _say(present: Present, command: commands.Say, sender: Sender) -> list[Draft]
     stopped = _stop(worker, command.text, sender)
     if stopped and sprint.is_bare_stop(command.text):
         return stopped
+    if ordered := _ordered(worker, command, sender):
+        return ordered
     message = message_id(command, sender)
     queued = facts.Queued(
         message=message, text=command.text, attachments=command.attachments, steer=command.steer, by=sender

@@ -19,7 +19,7 @@ from farhand.core.tail import Tail
 from farhand.model import road
 from farhand.model.commands import Accepted, Answer, Command, Hire, Say, SendFindings, Sprint, fingerprint
 from farhand.model.errors import CannotDo, EventsGone, IdTaken, UnknownAsk
-from farhand.model.facts import Draft, Event, Focused
+from farhand.model.facts import Draft, Event, Focused, Queued
 from farhand.model.history import Found, HistoryPage
 from farhand.model.logger import get_logger
 from farhand.model.ports import Clock, SessionFound
@@ -162,7 +162,9 @@ class LocalHub:
 
     def _accepted(self, command: Command, sender: Sender, drafts: Sequence[Draft]) -> Accepted:
         worker = drafts[0].worker if drafts else ""
-        message = message_id(command, sender) if isinstance(command, Say | SendFindings) else ""
+        # A lone order, such as STOP, becomes no message.
+        queued = any(isinstance(one.fact, Queued) for one in drafts)
+        message = message_id(command, sender) if queued and isinstance(command, Say | SendFindings) else ""
         return Accepted(id=command.id, seq=self._projected.seq + len(drafts), worker=worker, message=message)
 
     async def record(

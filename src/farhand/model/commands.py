@@ -107,6 +107,8 @@ class Interrupt(Word, tag="interrupt"):
 
     id: CommandId
     worker: WorkerName = ""
+    # Take back what waits, too: else that comes next. Where no turn runs, it is taken back anyway.
+    withdraw: bool = False
 
 
 class Relaunch(Word, tag="relaunch"):

@@ -3,14 +3,16 @@
 import re
 
 from farhand.model import commands
+from farhand.model.answers import read_answer
 from farhand.model.errors import BadInput
 from farhand.model.names import normalize
-from farhand.model.present import Present
+from farhand.model.plain_orders import PlainOrder, can_stop, last_said, order_for
+from farhand.model.present import Present, Worker
 from farhand.model.slash import Surface, chat, interactive
 from farhand.model.slash_argument import SlashArgument, find_worker, split_first
-from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Unsure, Wish, Wrong
 
-__all__ = ("InfoRequest", "Listing", "Quit", "Tell", "Wish", "Wrong", "read", "read_reply")
+__all__ = ("InfoRequest", "Listing", "Quit", "Tell", "Wish", "Wrong", "meant", "read", "read_reply")
 EVERYBODY = "all"
 CHAT = chat()
 # What a phone adds to a command in a group.
@@ -37,6 +39,31 @@ def read_reply(identity: str, text: str, quoted: str, present: Present, *, ours:
     context = rest.lstrip("\n ") if worker else quoted
     whole = f"Manager reply:\n{text}\n\nContext (your previous message):\n{context}"
     return Tell(id=identity, text=whole, worker=worker, needs_focus=True)
+
+
+def meant(wish: Wish | None, said: str, present: Present) -> Wish | None:
+    """The wish, or the order that lone words such as `stop` are to the worker that they are said to. What answers an
+    open question of that worker is its answer."""
+    if not isinstance(wish, Tell) or wish.everybody:
+        return wish
+    worker = present.workers.get(wish.worker or present.focus)
+    order = order_for(worker, said) if worker else None
+    if worker is None or order is None or any(read_answer(said, ask) for ask in worker.asks if ask.settled is None):
+        return wish
+    if order is PlainOrder.STOP and can_stop(worker):
+        return commands.Interrupt(id=wish.id, worker=worker.name, withdraw=True)
+    if order is PlainOrder.TAKE_BACK and (last := last_said(worker)):
+        return commands.Withdraw(id=wish.id, message=last.id)
+    question = f"{_not_to_obey(worker)} Shall {worker.name} be told “{said.strip()}”?"
+    return Unsure(id=wish.id, worker=worker.name, text=wish.text, question=question, can_stop=worker.turn is not None)
+
+
+def _not_to_obey(worker: Worker) -> str:
+    if worker.turn is None:
+        return f"Nothing of {worker.name}'s runs or waits."
+    at = " ".join(worker.turn.message.text.split()) if worker.turn.message else ""
+    named = f"“{at[:60]}{'…' if len(at) > 60 else ''}”" if at else "something"
+    return f"Nothing waits for {worker.name} any more: it is at {named}."
 
 
 def _read_mention(identity: str, text: str, present: Present, surface: Surface) -> Wish:

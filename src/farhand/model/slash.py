@@ -62,13 +62,13 @@ SLASHES: tuple[Slash, ...] = (
     Slash(
         "focus", "<name>", "Choose whom to talk to from now on", read.to_named(commands.Focus), menu=True, cli="focus"
     ),
-    Slash("progress", "", "Show how the focused worker stands", read.about("progress"), WORK, menu=True),
+    Slash("progress", "[name]", "Show how a worker stands", read.about_worker("progress"), WORK, menu=True),
     Slash("learn", "[topic]", "Ask the focused worker what it learned", read.read_learn, WORK, menu=True),
     Slash(
         "pause",
         "[name]",
-        "Stop the running turn",
-        read.to_focused(commands.Interrupt),
+        "Stop the running turn, and take back what waits",
+        read.to_focused(partial(commands.Interrupt, withdraw=True)),
         WORK,
         aliases=("stop", "interrupt"),
         menu=True,
@@ -161,7 +161,14 @@ SLASHES: tuple[Slash, ...] = (
         surfaces=(CHAT,),
         menu=True,
     ),
-    Slash("queue", "", "Show the messages that wait, with their numbers", read.about("queue"), QUEUE, menu=True),
+    Slash(
+        "queue",
+        "[name]",
+        "Show the messages that wait, with their numbers",
+        read.about_worker("queue"),
+        QUEUE,
+        menu=True,
+    ),
     Slash(
         "inbox",
         "",
@@ -200,9 +207,15 @@ SLASHES: tuple[Slash, ...] = (
     Slash(
         "usage", "", "Show what each worker has used and cost", read.about("usage"), WORK, aliases=("cost",), menu=True
     ),
-    Slash("now", "<n>", "Put a message that waits into the running turn, where the agent can", read.read_now, QUEUE),
-    Slash("edit", "<n> <message>", "Say a message that waits otherwise", read.read_edit, QUEUE),
-    Slash("drop", "<n>", "Take a message that waits back", read.read_drop, QUEUE),
+    Slash(
+        "now",
+        "[name] <n>",
+        "Put a message that waits into the running turn, where the agent can",
+        read.read_now,
+        QUEUE,
+    ),
+    Slash("edit", "[name] <n> <message>", "Say a message that waits otherwise", read.read_edit, QUEUE),
+    Slash("drop", "[name] <n>", "Take a message that waits back", read.read_drop, QUEUE),
     Slash(
         "sessions",
         "[backend] [folder]",

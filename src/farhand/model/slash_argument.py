@@ -9,10 +9,11 @@ from typing import Protocol, TypeAlias
 from farhand.model import commands, quiet
 from farhand.model.commands import Command
 from farhand.model.errors import BadInput
-from farhand.model.present import Message, Present
+from farhand.model.present import Message, Present, Worker
 from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Wish
 from farhand.model.words import Mode
 
+NO_QUEUE = "No message waits."
 # Phones write these for what is typed as -- and ".
 _AS_TYPED = str.maketrans({"—": "--", "“": '"', "”": '"'})
 
@@ -73,9 +74,9 @@ def split_first(text: str) -> tuple[str, str]:
     return (first, parts[1].strip() if len(parts) > 1 else "") if first else ("", text.strip())
 
 
-def queued(present: Present) -> list[tuple[str, Message]]:
-    """The messages that wait, each with its worker, in the order of the numbers that people know them by."""
-    return [(worker.name, one) for worker in present.workers.values() for one in worker.queue]
+def numbered(worker: Worker) -> list[tuple[int, Message]]:
+    """The messages that wait for a worker, with the numbers that people know them by: each worker's begin with 1."""
+    return list(enumerate(worker.queue, 1))
 
 
 def about(topic: str) -> Reader:
@@ -171,31 +172,57 @@ def learn(topic: str) -> str:
 
 
 def read_now(argument: SlashArgument) -> Wish:
-    """`<n>`."""
-    return commands.Steer(id=argument.id, message=_numbered(argument, argument.text))
+    """`[name] <n>`."""
+    return commands.Steer(id=argument.id, message=_numbered_alone(argument).id)
 
 
 def read_drop(argument: SlashArgument) -> Wish:
-    """`<n>`."""
-    return commands.Withdraw(id=argument.id, message=_numbered(argument, argument.text))
+    """`[name] <n>`."""
+    return commands.Withdraw(id=argument.id, message=_numbered_alone(argument).id)
 
 
 def read_edit(argument: SlashArgument) -> Wish:
-    """`<n> <message>`."""
-    number, text = split_first(argument.text)
+    """`[name] <n> <message>`."""
+    message, text = _numbered(argument)
     if not text:
         raise argument.wrong()
-    return commands.Reword(id=argument.id, message=_numbered(argument, number), text=text)
+    return commands.Reword(id=argument.id, message=message.id, text=text)
 
 
-def _numbered(argument: SlashArgument, number: str) -> str:
-    """The id of the message that waits under that number."""
+def _numbered_alone(argument: SlashArgument) -> Message:
+    message, more = _numbered(argument)
+    if more:
+        raise argument.wrong()
+    return message
+
+
+def _numbered(argument: SlashArgument) -> tuple[Message, str]:
+    """The message that waits under the number, of the named or else of the focused worker; and what follows it."""
+    number, rest = split_first(argument.text)
+    name = "" if _is_number(number) else find_worker(number, argument.present)
+    if name:
+        number, rest = split_first(rest)
     if not number:
         raise argument.wrong()
-    waiting = queued(argument.present)
-    if not (number.isascii() and number.isdigit() and len(number) < 5) or not 1 <= int(number) <= len(waiting):
-        raise BadInput(f"No message waits under the number {number}; /queue tells which do.")
-    return waiting[int(number) - 1][1].id
+    worker = _whose(argument.present, name)
+    found = next((one for place, one in numbered(worker) if _is_number(number) and place == int(number)), None)
+    if found is None:
+        raise BadInput(f"No message for {worker.name} waits under the number {number}; /queue tells which do.")
+    return found, rest
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 5
+
+
+def _whose(present: Present, name: str) -> Worker:
+    """The worker whose messages are counted: the named one, the focused one, or the only one that any wait for."""
+    having = [one for one in present.workers.values() if one.queue]
+    if worker := present.workers.get(name or present.focus):
+        return worker
+    if len(having) == 1:
+        return having[0]
+    raise BadInput("Whose message? Nobody is focused: put the name before the number." if having else NO_QUEUE)
 
 
 # --- mode, model and effort

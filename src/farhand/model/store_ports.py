@@ -167,6 +167,10 @@ class Outbox(Protocol):
         """The slot of the message that the surface calls so; empty for one that is not ours, or has none."""
         ...
 
+    async def slots(self, channel: str, beginning: str) -> list[str]:
+        """The slots that begin so, the oldest first."""
+        ...
+
     async def find(self, channel: str, chat: str, reference: str) -> Parcel | None:
         """The parcel of the message that the surface calls so; None for one that is not ours, or is kept no more."""
         ...

@@ -2,7 +2,8 @@
 
 from typing import TypeAlias
 
-from farhand.model.commands import Command, Say
+from farhand.model.commands import Command, Interrupt, Say
+from farhand.model.plain_orders import PlainOrder, can_stop, order_for, plain_order
 from farhand.model.present import Present
 from farhand.model.words import Word
 
@@ -44,6 +45,8 @@ class Listing(Word):
     directory: str = ""
 
 
+NOBODY_ONLINE = "No one's online to share with."
+NOBODY_STOPS = "Nobody is at anything."
 # What a surface says that cannot show devices itself.
 DEVICES_AT_SHELL = "Type `farhand devices` in a shell: it lists the devices, and revokes one."
 
@@ -55,21 +58,41 @@ class DeviceWish(Word):
     revoke: str = ""
 
 
+class Unsure(Word):
+    """Words that may be an order or a message, where there is nothing to obey: the person says which of them it is."""
+
+    id: str
+    # Whom they are said to, and what would be said.
+    worker: str
+    text: str
+    # What the person is asked, and whether what runs can be stopped.
+    question: str
+    can_stop: bool = False
+
+
 class Quit(Word):
     """The person leaves this conversation."""
 
     id: str
 
 
-Wish: TypeAlias = Command | InfoRequest | Wrong | Tell | Listing | DeviceWish | Quit
+Wish: TypeAlias = Command | InfoRequest | Wrong | Tell | Listing | DeviceWish | Unsure | Quit
 
 
 def targets(wish: Tell, present: Present) -> tuple[str, ...]:
     """The names of those who are meant."""
     if wish.everybody:
-        return tuple(one.name for one in present.workers.values() if one.online and not one.ending)
+        there = [one for one in present.workers.values() if one.online and not one.ending]
+        # Who is at nothing has nothing to stop, and would take it for a task.
+        orders = plain_order(wish.text) is PlainOrder.STOP
+        return tuple(one.name for one in there if not orders or order_for(one, wish.text) is None or can_stop(one))
     name = wish.worker or present.focus
     return (name,) if name else ()
+
+
+def nobody_meant(wish: Tell) -> str:
+    """Why a message for everybody found nobody."""
+    return NOBODY_STOPS if plain_order(wish.text) is PlainOrder.STOP else NOBODY_ONLINE
 
 
 def named_alone(wish: Tell, present: Present) -> str:
@@ -81,3 +104,11 @@ def named_alone(wish: Tell, present: Present) -> str:
 def say(wish: Tell, worker: str) -> Say:
     """The command that brings the message to that worker; each of several has an id of its own."""
     return Say(id=f"{wish.id}:{worker}" if wish.everybody else wish.id, text=wish.text, worker=worker)
+
+
+def stop_of(wish: Tell, worker: str, present: Present) -> Interrupt | None:
+    """What a lone stop for everybody is to one of them; None for any other message."""
+    known = present.workers.get(worker) if wish.everybody else None
+    if known is None or order_for(known, wish.text) is not PlainOrder.STOP:
+        return None
+    return Interrupt(id=say(wish, worker).id, worker=worker, withdraw=True)

@@ -26,6 +26,7 @@ from farhand.remote.log import MemoryLog
 from farhand.remote.past import ENDED, WorkerPast
 
 MOST_SETTLED = 200
+ORDER_OBEYED = "That was taken as an order, and not said to the agent."
 ALREADY_SAID = "The node had that already, and took it once."
 
 
@@ -188,6 +189,9 @@ class HubSession:
         self._unsure = None
         if accepted.again:
             self.log.add(Role.NOTICE, ALREADY_SAID)
+        if not accepted.message:
+            # A lone order, such as STOP.
+            return self.log.add(Role.NOTICE, ORDER_OBEYED)
         while accepted.message not in self._ids:
             await self.log.wait(self.log.number)
         self._keys.add(key, text, self._ids[accepted.message])

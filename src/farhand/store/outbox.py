@@ -116,6 +116,20 @@ class SqliteOutbox:
 
         return await self._database.read(read)
 
+    async def slots(self, channel: str, beginning: str) -> list[str]:
+        """The slots that begin so."""
+
+        def read(db: sqlite3.Connection) -> list[str]:
+            # No character comes after the last of them all, and text is compared by its bytes.
+            rows = db.execute(
+                "SELECT slot FROM outbox WHERE channel = ? AND slot >= ? AND slot < ? AND slot <> '' AND edit = 0"
+                " ORDER BY id",
+                (channel, beginning, f"{beginning}\U0010ffff"),
+            )
+            return list(dict.fromkeys(str(row[0]) for row in rows))
+
+        return await self._database.read(read)
+
     async def find(self, channel: str, chat: str, reference: str) -> Parcel | None:
         """The parcel of the message that the surface calls so."""
 

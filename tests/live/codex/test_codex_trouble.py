@@ -79,8 +79,9 @@ async def test_without_a_terminal_a_strange_command_is_for_the_model(cli_env: Co
         await trouble.does_not_know("codex/headless", "/zed hi", "I know no zed.")
 
 
-async def test_signed_out(cli_env: CodexEnv, bot: FakeBot) -> None:
+@IN_BOTH
+async def test_signed_out(cli_env: CodexEnv, bot: FakeBot, kind: str) -> None:
     # Its own provider, to which nobody has signed in; nobody listens there either.
     nobody = 'model = "gpt-5"\nopenai_base_url = "http://127.0.0.1:9/v1"\nchatgpt_base_url = "http://127.0.0.1:9/"\n'
     async with in_trouble(cli_env, bot, lambda: cli_env.settings.write_text(nobody)) as trouble:
-        await trouble.cannot_start("codex/tmux", "Not signed in. Sign in at the desk: codex login. Then try again.")
+        await trouble.cannot_start(kind, "Not signed in. Sign in at the desk: codex login. Then try again.")

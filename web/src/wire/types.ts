@@ -467,6 +467,7 @@ export interface Interrupt {
   readonly type: "interrupt";
   readonly id: string;
   readonly worker?: string; // ""
+  readonly withdraw?: boolean; // false
 }
 
 /** Somebody wants the turn to stop. */

@@ -21,7 +21,7 @@ from farhand.model.grammar import CHAT
 from farhand.model.ports import Can, Hub
 from farhand.model.present import Present, Worker
 from farhand.model.slash import Surface
-from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Unsure, Wish, Wrong
 from farhand.model.words import Attachment, Sender, replace
 
 HISTORY_EXCHANGES = 6
@@ -64,6 +64,8 @@ class Bot:
                 return (await self.listed(wish)).head
             case DeviceWish(revoke=device):
                 return await devices_text(self._devices, device, time.time())
+            case Unsure(question=question):
+                return question
             case Quit():
                 return ""
             case _:
@@ -75,8 +77,7 @@ class Bot:
             return alike
         match question.about:
             case "progress":
-                about = replace(present, focus=question.of) if question.of else present
-                return texts.progress(about, self._about().terminals, time.time())
+                return texts.progress(present, self._about().terminals, time.time(), question.of)
             case "digest":
                 return digest_text(self._attention.digest(), leads_to(self._way_in()))
             case "settings":
@@ -101,6 +102,8 @@ class Bot:
         return session_list(key, found, time.time())
 
     async def _send(self, command: Command, sender: Sender) -> str:
+        # What waits now is not there any more when it is told that it was taken back.
+        before = await self._hub.look() if isinstance(command, commands.Interrupt | commands.Withdraw) else None
         try:
             accepted = await self._hub.send(command, sender)
         except NothingRunning as error:
@@ -110,7 +113,7 @@ class Bot:
             return ""
         except Refused as error:
             return texts.refused(command, error)
-        return texts.done(command, accepted.worker)
+        return texts.done(command, accepted.worker, before)
 
     def targets(self, wish: Tell, present: Present) -> tuple[str, ...]:
         """Who is meant."""
@@ -122,7 +125,7 @@ class Bot:
         targets = self.targets(wish, present)
         if not targets:
             if wish.everybody:
-                return texts.NOBODY_ONLINE
+                return wishes.nobody_meant(wish)
             if files is None and (name := wishes.named_alone(wish, present)):
                 return await self._send(commands.Focus(id=f"{wish.id}:focus", worker=name), sender)
             return texts.nobody_focused(present, needs_focus=wish.needs_focus or files is not None)
@@ -132,7 +135,7 @@ class Bot:
             if files and name in files:
                 text, attachment = files[name]
                 say = replace(say, text=text, attachments=(attachment,))
-            replies.append(await self._send(say, sender))
+            replies.append(await self._send(wishes.stop_of(wish, name, present) or say, sender))
         return "\n".join(part for part in replies if part)
 
     async def _focus(self, wish: Tell, name: str, present: Present, sender: Sender) -> str:

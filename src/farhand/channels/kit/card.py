@@ -183,6 +183,8 @@ class Card(Word):
     silent: bool = False
     edit: bool = False
     remove: bool = False
+    # Nothing is left but the text that stands there: the buttons go.
+    disarm: bool = False
 
 
 def plain_notice(key: str, text: str, *, answers_reference: str = "", silent: bool = False) -> Card:
@@ -195,6 +197,11 @@ def plain_notice(key: str, text: str, *, answers_reference: str = "", silent: bo
 def removal(slot: str) -> Card:
     """Takes the message of a slot away."""
     return Card(key=f"{slot}{_REMOVED}", slot=slot, remove=True, silent=True)
+
+
+def disarmed(slot: str) -> Card:
+    """Takes the buttons of a slot's message away; what it says stays."""
+    return Card(key=f"{slot}:disarmed", slot=slot, edit=True, disarm=True, silent=True)
 
 
 def removed_slot(key: str) -> str:

@@ -7,7 +7,7 @@ from farhand.channels.kit.card import Button, Card, RetryTap
 from farhand.channels.kit.review_texts import review_cards
 from farhand.channels.kit.sprint_texts import sprint_cards
 from farhand.channels.kit.texts import until_words
-from farhand.channels.kit.turn_cards import ended, progress, waiting, waits_no_more
+from farhand.channels.kit.turn_cards import ended, progress, tried_again, waiting, waits_no_more
 from farhand.model import facts
 from farhand.model.facts import Event
 from farhand.model.provenance import shown_text
@@ -19,8 +19,9 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
     """What a surface shows of one fact, with its turn as it stands after it, and whether its message had to wait."""
     fact = event.fact
     match fact:
-        case facts.Queued(message=message, text=text, by=by) if waited:
-            return [waiting(event.worker, message, shown_text(text, by))]
+        case facts.Queued(message=message, text=text, by=by, again=again):
+            waits = [waiting(event.worker, message, shown_text(text, by))] if waited else []
+            return [*waits, tried_again(event.worker, again)] if again else waits
         case facts.Reworded(message=message, text=text) if waited:
             return [replace(waiting(event.worker, message, text), key=f"queued:{message}:{event.seq}", edit=True)]
         case facts.TurnStarted() if turn is not None:

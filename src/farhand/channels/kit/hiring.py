@@ -40,6 +40,10 @@ class FindsSlots(ShowsCards, Protocol):
         """The slot of the message that the surface calls so; empty for one that is not ours."""
         ...
 
+    async def slots(self, beginning: str) -> list[str]:
+        """The slots of our messages that begin so."""
+        ...
+
 
 class HireButtons:
     """The hirings by taps of one chat. What was chosen so far is in the buttons themselves: no state here."""

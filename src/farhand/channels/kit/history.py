@@ -1,8 +1,7 @@
 """What was said to a worker and what it answered, out of its past. Pure."""
 
-from farhand.channels.kit.said_elsewhere import INTRODUCED_BY, NODES_OWN
 from farhand.model.history import HistoryPage, TurnEntry
-from farhand.model.provenance import is_by_pipe, shown_text, writer
+from farhand.model.provenance import INTRODUCED_BY, NODES_OWN, is_by_pipe, shown_text, writer
 from farhand.model.words import HowEnded, Sender, Word
 
 

@@ -19,7 +19,7 @@ from farhand.channels.kit.tap_data import held_choice, voice_choice
 from farhand.channels.kit.taps import Taps
 from farhand.channels.kit.topic_wishes import named_command, with_worker
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
-from farhand.channels.kit.word_answers import WordAnswers
+from farhand.channels.kit.word_answers import WordAnswers, message_or_order, words_of
 from farhand.model import commands, grammar
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.errors import StoreError
@@ -27,7 +27,7 @@ from farhand.model.grammar import CHAT
 from farhand.model.logger import get_logger
 from farhand.model.present import Present
 from farhand.model.slash import Surface
-from farhand.model.wishes import InfoRequest, Tell, Wish
+from farhand.model.wishes import InfoRequest, Tell, Unsure, Wish
 from farhand.model.words import Sender, replace
 
 log = get_logger("chat")
@@ -60,7 +60,8 @@ class Inbound:
         self._background = background
         self._hiring = HireButtons(context.hub, bot, outbound.queue, context.agents, context.working_directory)
         self._taps = Taps(context.hub, bot, outbound.queue, context.steers, self._hiring)
-        self._answers = WordAnswers(context.hub, bot, outbound.queue)
+        self._answers = WordAnswers(context.hub, bot, outbound.queue, background)
+        outbound.observe(self._answers)
         self._inbox = ChatInbox(surface, context.peers)
         self._pending = PendingFiles(context.folder / "fetching" / surface.name)
         self._spoken = SpokenMessages(
@@ -123,6 +124,8 @@ class Inbound:
             await self._queue.show(await self._bot.listed(wish), message.chat)
         elif isinstance(wish, commands.Steer):
             text = await self._taps.steer(wish, sender)
+        elif isinstance(wish, Unsure):
+            await self._queue.show(message_or_order(message, wish), message.chat)
         elif wish is not None:
             text = await self._bot.obey(wish, sender)
         # An edit is seen in the card of the message that waits.
@@ -237,8 +240,13 @@ def read_message(message: ChatMessage, present: Present, surface: Surface = CHAT
 
 def _read_text(message: ChatMessage, present: Present, surface: Surface) -> Wish | None:
     topic = message.topic if message.topic in present.workers else ""
-    wish = _read_bare(message, present, surface, topic)
-    return with_worker(wish, topic) if wish is not None and topic else wish
+    # What is counted and not named is that worker's, too.
+    here = replace(present, focus=topic) if topic else present
+    wish = _read_bare(message, here, surface, topic)
+    wish = with_worker(wish, topic) if wish is not None and topic else wish
+    if message.foreign or message.edits or message.file or not isinstance(wish, Tell):
+        return wish
+    return grammar.meant(wish, words_of(message, wish), replace(here, focus=_shown_worker(message, here)))
 
 
 def _read_bare(message: ChatMessage, present: Present, surface: Surface, topic: str) -> Wish | None:
@@ -252,3 +260,10 @@ def _read_bare(message: ChatMessage, present: Present, surface: Surface, topic: 
     if not is_bare or message.quoted is None or not context.strip():
         return wish
     return grammar.read_reply(message.id, text, context, present, ours=message.quoted.ours)
+
+
+def _shown_worker(message: ChatMessage, present: Present) -> str:
+    """The worker that the message of ours is about that somebody replies to; else the focused one."""
+    quoted = message.quoted.text.split(maxsplit=1)[:1] if message.quoted and message.quoted.ours else []
+    name = quoted[0].rstrip(":").lower() if quoted else ""
+    return name if name in present.workers else present.focus

@@ -55,6 +55,10 @@ class CardQueue:
         await self._dispatcher.settled(chat)
         return await self._outbox.slot(self._surface.outbox, chat, reference)
 
+    async def slots(self, beginning: str) -> list[str]:
+        """The slots of our messages that begin so."""
+        return await self._outbox.slots(self._surface.outbox, beginning)
+
 
 class CardComposer:
     """Lays out what the manager is shown of each event."""
@@ -159,11 +163,15 @@ class Outbound:
         self.queue = CardQueue(surface, outbox, self._dispatcher, manager)
         self._progress = Progress(turns, pace, clock, limits.edit_seconds, self.queue)
         self._typing = TypingIndicator(surface, turns, clock, manager)
-        seeing: Sequence[SeesEvents] = (self._progress, self._typing, *observers)
-        composer = CardComposer(surface, manager, turns, seeing, answers, context.attention)
+        self._seeing: list[SeesEvents] = [self._progress, self._typing, *observers]
+        composer = CardComposer(surface, manager, turns, self._seeing, answers, context.attention)
         self._follower = JournalFollower(
             surface.outbox, context.hub, outbox, composer.compose, self._dispatcher.wake, clock, turns
         )
+
+    def observe(self, observer: SeesEvents) -> None:
+        """Shows it every event from now on, too."""
+        self._seeing.append(observer)
 
     def start(self, tasks: anyio.abc.TaskGroup) -> None:
         """Follows the journal and sends until the tasks are cancelled."""

@@ -3,15 +3,12 @@
 from farhand.channels.kit.card import Card
 from farhand.model import facts
 from farhand.model.facts import Event
-from farhand.model.provenance import is_by_pipe, writer
+from farhand.model.provenance import NODES_OWN, is_by_pipe, writer
 from farhand.model.visible import visible
 from farhand.model.words import Sender
 
 # How the node and programs with its key speak: what they say is no part of the conversation between people and workers.
-PROGRAMS = frozenset({"node", "http", "files"})
-# Of these, what the node itself says: the words that every worker is introduced with, the tasks of a sprint.
-INTRODUCED_BY = "files"
-NODES_OWN = frozenset({"node", INTRODUCED_BY})
+PROGRAMS = NODES_OWN | {"http"}
 # What people call the places where they type.
 PLACES = {"chat": "terminal", "cli": "command line"}
 MOST_CHARACTERS = 1000

@@ -2,7 +2,7 @@
 
 import time
 
-from farhand.channels.kit import overview, texts
+from farhand.channels.kit import overview, queue_texts, texts
 from farhand.channels.kit.review_texts import review_text
 from farhand.channels.kit.sprint_texts import sprint_text
 from farhand.model.present import Present
@@ -16,7 +16,7 @@ def shared_answer(question: InfoRequest, present: Present, surface: Surface) -> 
     worker = present.workers.get(question.of or present.focus)
     match question.about:
         case "queue":
-            return texts.queue(present)
+            return queue_texts.queue(present, question.of)
         case "usage":
             return overview.usage(present)
         case "inbox":

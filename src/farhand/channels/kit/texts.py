@@ -4,25 +4,21 @@ import time
 from collections.abc import Collection
 from datetime import UTC, datetime
 
-from farhand.channels.kit import overview
+from farhand.channels.kit import overview, queue_texts
 from farhand.model import bridge, commands
 from farhand.model.channel_ports import Manager
 from farhand.model.commands import Command
 from farhand.model.compat import PRODUCT
 from farhand.model.errors import BadName, NoFocus, Offline, Refused, UnknownWorker
 from farhand.model.facts import Hired
-from farhand.model.present import Message, Present, Worker
-from farhand.model.provenance import shown_text
+from farhand.model.present import Present, Worker
 from farhand.model.quiet import settings_words
 from farhand.model.sandbox import WORKSPACE, SandboxView
 from farhand.model.slash import Surface, help_lines, help_of
-from farhand.model.slash_argument import queued
 from farhand.model.words import Mode, Word
 
 EMPTY_TEAM = "No team members yet. Add someone with /hire <name>."
-CHANGE_QUEUE = "Change it: /edit 1 <message>, /drop 1, /now 1."
 NOBODY_ASSIGNED = "No one assigned."
-NOBODY_ONLINE = "No one's online to share with."
 NO_FOCUS = "Needs decision - No focused worker. Use /focus <name> first."
 NO_PROGRESS = "No one assigned. Who should I talk to? Use /team or /focus <name>."
 LOST_FOCUS = "Can't find them. Check /team for who's available."
@@ -73,8 +69,9 @@ def team(present: Present) -> str:
     """`/team`."""
     if not present.workers:
         return EMPTY_TEAM
-    lines = [f"- {one.name} ({', '.join(_statuses(one, present.focus))})" for one in present.workers.values()]
-    more = [overview.details(one) for one in present.workers.values()]
+    workers = present.workers.values()
+    lines = [f"- {one.name} ({', '.join(_statuses(one, present.focus))}){_absent(one)}" for one in workers]
+    more = [overview.details(one) for one in workers]
     return "\n".join(["Your team:", f"Focused: {present.focus or '(none)'}", "Workers:", *lines, "", *more])
 
 
@@ -86,18 +83,26 @@ def _statuses(worker: Worker, focus: str) -> list[str]:
     return [*(["focused"] if worker.name == focus else []), state, f"backend={worker.backend}"]
 
 
-def progress(present: Present, terminals: Collection[str], at: float) -> str:
-    """`/progress`."""
-    if not present.focus:
+def _absent(worker: Worker) -> str:
+    """That a worker's agent is not there, beside what the template says of it."""
+    if worker.online:
+        return ""
+    return " – offline" if worker.is_offline else " – starting"
+
+
+def progress(present: Present, terminals: Collection[str], at: float, of: str = "") -> str:
+    """`/progress`, of the focused worker or of another that is named."""
+    if not (of or present.focus):
         return NO_PROGRESS
-    worker = present.workers.get(present.focus)
+    worker = present.workers.get(of or present.focus)
     if worker is None:
-        return LOST_FOCUS
+        return queue_texts.cannot_find(of) if of else LOST_FOCUS
+    focused = worker.name == present.focus
     in_tmux = worker.kind in terminals
     ready = worker.online and not worker.ending and not worker.relaunching
     lines = [
-        f"Progress for focused worker: {worker.name}",
-        "Focused: yes",
+        f"Progress for {'focused ' if focused else ''}worker: {worker.name}",
+        f"Focused: {_yes(focused)}",
         f"Working: {_yes(is_working(worker))}",
         f"Backend: {worker.backend}",
         f"Online: {_yes(worker.online)}",
@@ -198,17 +203,6 @@ def former(manager: Manager) -> str:
     return f"You are no longer the manager of this node: {now} is. If that was not you, look at the machine it runs on."
 
 
-def queue(present: Present) -> str:
-    """`/queue`: the messages that wait, by the numbers that `/now`, `/edit` and `/drop` know them by."""
-    waiting = [f"{number}. {name}: {_one_line(one)}" for number, (name, one) in enumerate(queued(present), 1)]
-    return "\n".join([*waiting, CHANGE_QUEUE]) if waiting else "No message waits."
-
-
-def _one_line(message: Message) -> str:
-    text = " ".join(shown_text(message.text, message.by).split()) or "a file"
-    return text if len(text) <= 100 else f"{text[:99]}…"
-
-
 def help_text(surface: Surface, command: str = "", worker: str = "") -> str:
     """What can be typed there and what the focused worker can do, or all about one command."""
     if command:
@@ -234,16 +228,17 @@ def offline(worker: str) -> str:
     return f"{worker.capitalize()} is offline. Try /relaunch.\nYour message was not kept: send it again then."
 
 
-def done(command: Command, worker: str) -> str:
-    """The answer to a command that facts will not answer by themselves."""
+def done(command: Command, worker: str, before: Present | None = None) -> str:
+    """The answer to a command that facts will not answer by themselves; `before` is the present that it met."""
     name = worker.capitalize()
     match command:
         case commands.Focus():
             return f"Now talking to {name}."
         case commands.Relaunch():
             return f"Bringing {name} back online..."
-        case commands.Interrupt():
-            return f"{paused(worker)}\nWhat runs is being stopped, or what waits is taken back. Say what comes next."
+        case commands.Interrupt(withdraw=withdraw):
+            said = queue_texts.stopped(before.workers.get(worker) if before else None, worker, withdraw=withdraw)
+            return f"{paused(worker)}\n{said} Say what comes next." if withdraw else said
         case commands.Retry():
             return f"{name} tries again."
         case commands.Tune(mode=mode, model=model, effort=effort):
@@ -267,7 +262,7 @@ def done(command: Command, worker: str) -> str:
         case commands.SetAttention(settings=settings):
             return settings_words(settings, time.time())
         case commands.Withdraw():
-            return "Taken back."
+            return queue_texts.taken_back(command, before)
         case commands.Reword():
             return REWORDED
         case _:
@@ -302,7 +297,7 @@ def refused(command: Command, error: Refused) -> str:
         case commands.Relaunch(worker=name):
             return f'Could not relaunch "{name}". {error.text}'
         case commands.Say(worker=name) if isinstance(error, UnknownWorker):
-            return f"Can't find {name}. Check /team for who's available."
+            return queue_texts.cannot_find(name)
         case commands.Say(worker=name) if isinstance(error, Offline):
             return offline(name)
         case commands.Say(worker=name):

@@ -3,7 +3,7 @@
 from farhand.model import commands
 from farhand.model.slash import Surface
 from farhand.model.slash_argument import split_first
-from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Unsure, Wish, Wrong
 from farhand.model.words import replace
 
 # The questions that can be about one worker.
@@ -27,7 +27,7 @@ def with_worker(wish: Wish, worker: str) -> Wish:
             return replace(wish, worker=worker)
         case InfoRequest(about=about, of="") if about in ABOUT_WORKER:
             return replace(wish, of=worker)
-        case InfoRequest() | DeviceWish() | Listing() | Quit() | Tell() | Wrong():
+        case InfoRequest() | DeviceWish() | Listing() | Quit() | Tell() | Unsure() | Wrong():
             return wish
         case command:
             return replace(command, worker=worker) if commands.names_nobody(command) else command

@@ -1,6 +1,16 @@
 """A turn as cards: the message that waits for it, its progress while it runs, the answer at its end. Pure."""
 
-from farhand.channels.kit.card import Button, Card, SteerTap, StopTap, TryAgainTap, WithdrawTap, removal, shortened
+from farhand.channels.kit.card import (
+    Button,
+    Card,
+    SteerTap,
+    StopTap,
+    TryAgainTap,
+    WithdrawTap,
+    disarmed,
+    removal,
+    shortened,
+)
 from farhand.model.view import TurnView
 from farhand.model.visible import visible
 from farhand.model.words import HowEnded, MessageId
@@ -80,8 +90,8 @@ def ended(turn: TurnView) -> list[Card]:
         return [gone]
     return [
         Card(
-            key=f"answer:{turn.worker}:{turn.turn}",
-            slot=f"answer:{turn.worker}:{turn.turn}",
+            key=_answer_slot(turn.worker, turn.turn),
+            slot=_answer_slot(turn.worker, turn.turn),
             worker=turn.worker,
             markdown=turn.text.strip(),
             foot=foot,
@@ -90,6 +100,15 @@ def ended(turn: TurnView) -> list[Card]:
         ),
         gone,
     ]
+
+
+def tried_again(worker: str, turn: str) -> Card:
+    """A failed turn whose message was said again: its button would do nothing any more."""
+    return disarmed(_answer_slot(worker, turn))
+
+
+def _answer_slot(worker: str, turn: str) -> str:
+    return f"answer:{worker}:{turn}"
 
 
 def waiting(worker: str, message: MessageId, text: str) -> Card:

@@ -5,6 +5,7 @@ agent only when the manager says so."""
 
 import msgspec
 
+from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
 from farhand.channels.kit.card import Button, Card, HeldTap, removal, shortened
 from farhand.channels.kit.hiring import FindsSlots
@@ -12,13 +13,18 @@ from farhand.channels.kit.overview import open_asks_of
 from farhand.channels.kit.surface import ChatMessage, ChatTap
 from farhand.model import commands
 from farhand.model.answers import Answered, OutOfRange, denial, is_like_an_answer, read_answer
+from farhand.model.errors import StoreError
+from farhand.model.facts import AskSettled, Event
+from farhand.model.logger import get_logger
 from farhand.model.ports import Hub
 from farhand.model.present import Ask, Present, Worker
-from farhand.model.wishes import Tell, Wish
+from farhand.model.view import TurnView
+from farhand.model.wishes import Tell, Unsure, Wish
 from farhand.model.words import AskKind, Sender, Word
 
+log = get_logger("chat")
 ASK, HELD = "ask:", "held:"
-DENY, ANSWER, AFTER = "deny", "answer", "after"
+DENY, ANSWER, AFTER, STOP = "deny", "answer", "after", "stop"
 CLOSED = "That question is closed already; this went nowhere."
 WHICH = "{worker} has {count} questions open. Reply to the one that you mean, or tap its button."
 WHOSE = "Whose question is that for? {names} wait: say it as @name, or reply to the question."
@@ -40,10 +46,26 @@ class HeldText(Word):
 class WordAnswers:
     """The answers of one chat that are given in words."""
 
-    def __init__(self, hub: Hub, bot: Bot, chat: FindsSlots) -> None:
+    def __init__(self, hub: Hub, bot: Bot, chat: FindsSlots, background: BackgroundJobs) -> None:
         self._hub = hub
         self._bot = bot
         self._chat = chat
+        self._background = background
+        # The held texts that somebody is deciding about now.
+        self._decided: set[str] = set()
+
+    def see(self, event: Event, _: TurnView | None) -> None:
+        """A question that is closed waits for nobody: what was held for it says so."""
+        if isinstance(event.fact, AskSettled):
+            self._background.start("held texts", self._close, event.worker, event.fact.ask)
+
+    async def _close(self, worker: str, ask: str) -> None:
+        try:
+            for slot in await self._chat.slots(_slots_of(worker, ask)):
+                if slot not in self._decided:
+                    await self._chat.show(not_said(slot))
+        except StoreError as error:
+            log.error("what was held still says that it waits", error=error.text)
 
     async def take(self, message: ChatMessage, wish: Wish | None, sender: Sender) -> str | None:
         """What there is to say about a text that was an answer, or that was asked back; None for any other text."""
@@ -55,7 +77,7 @@ class WordAnswers:
             return await self._take_reply(message, wish, present.ask(asked), sender)
         if _is_known(message.id, present):
             return None
-        given = _words_of(message, wish)
+        given = words_of(message, wish)
         worker = present.workers.get(wish.worker or present.focus)
         waiting = open_asks_of(worker) if worker else []
         if worker is None or not waiting:
@@ -113,9 +135,19 @@ class WordAnswers:
         slot = await self._chat.slot_of(tap.chat, tap.reference)
         if not slot.startswith(HELD):
             return FORGOTTEN
+        self._decided.add(slot)
+        try:
+            return await self._decide(tap, slot, what, sender)
+        finally:
+            self._decided.discard(slot)
+
+    async def _decide(self, tap: ChatTap, slot: str, what: str, sender: Sender) -> str:
         held = msgspec.json.decode(slot.removeprefix(HELD), type=HeldText)
         ask = (await self._hub.look()).ask(held.ask)
-        if what == AFTER:
+        if what == STOP:
+            stop = commands.Interrupt(id=f"{held.message}:{what}", worker=held.worker, withdraw=True)
+            said = await self._bot.obey(stop, sender)
+        elif what == AFTER:
             said = await self._bot.obey(Tell(id=held.message, text=held.text, worker=held.worker), sender)
         elif ask is None or ask.settled is not None:
             return CLOSED
@@ -129,7 +161,7 @@ class WordAnswers:
         return said
 
 
-def _words_of(message: ChatMessage, wish: Tell) -> str:
+def words_of(message: ChatMessage, wish: Tell) -> str:
     """What was said, without the name of whom it is said to, and without what a reply quotes."""
     return wish.text if wish.worker and message.quoted is None else message.text
 
@@ -149,6 +181,31 @@ def _free_choice(ask: Ask) -> str:
     return next((choice.id for choice in ask.choices if choice.allows and choice.words), "")
 
 
+def _slots_of(worker: str, ask: str) -> str:
+    """How the slots of all texts begin that were held for that question."""
+    held = HeldText(worker=worker, ask=ask, message="", text="")
+    return HELD + msgspec.json.encode(held).decode().partition(',"message":')[0]
+
+
+def not_said(slot: str) -> Card:
+    """What was held for a question that is closed: it was said to nobody, and still can be."""
+    held = msgspec.json.decode(slot.removeprefix(HELD), type=HeldText)
+    said = shortened(held.given or held.text, 80)
+    return Card(
+        key=f"{slot}:closed",
+        slot=slot,
+        worker=held.worker,
+        head=f"{held.worker}'s question is closed. “{said}” was not said to {held.worker}.",
+        buttons=((_say_it(held.worker),),),
+        edit=True,
+        silent=True,
+    )
+
+
+def _say_it(worker: str) -> Button:
+    return Button(label=f"Say it to {worker}", tap=HeldTap(what=AFTER))
+
+
 def asked_back(message: ChatMessage, ask: Ask, text: str, given: str) -> Card:
     """Asks what shall become of a text that is no answer; its slot keeps the text."""
     held = HeldText(worker=ask.worker, ask=ask.id, message=message.id, text=text, given=given if given != text else "")
@@ -166,6 +223,22 @@ def asked_back(message: ChatMessage, ask: Ask, text: str, given: str) -> Card:
         topic=ask.worker,
         head=f"{ask.worker} waits for your answer above. “{shortened(given, 80)}” is none of its choices.",
         buttons=(tuple(buttons),),
+        answers_reference=message.reference,
+        silent=True,
+    )
+
+
+def message_or_order(message: ChatMessage, unsure: Unsure) -> Card:
+    """Asks whether words are meant for the worker, where there is nothing that they order; its slot keeps them."""
+    held = HeldText(worker=unsure.worker, ask="", message=message.id, text=unsure.text)
+    stop = [Button(label="Stop it", tap=HeldTap(what=STOP))] if unsure.can_stop else []
+    return Card(
+        key=f"{HELD}{message.id}",
+        slot=f"{HELD}{msgspec.json.encode(held).decode()}",
+        worker=unsure.worker,
+        topic=message.topic,
+        head=unsure.question,
+        buttons=((*stop, _say_it(unsure.worker)),),
         answers_reference=message.reference,
         silent=True,
     )

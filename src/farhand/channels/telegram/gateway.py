@@ -14,7 +14,7 @@ from farhand.channels.kit.certificates import trusted
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
 from farhand.channels.kit.sendable_files import NotSendable, SendableFiles
 from farhand.channels.kit.worker_folders import WorkerFolder, nowhere
-from farhand.channels.telegram.words import Amend, Key, Outgoing, Post, React, Remove, Show
+from farhand.channels.telegram.words import Amend, Disarm, Key, Outgoing, Post, React, Remove, Show
 from farhand.model.errors import ChannelError
 from farhand.model.lean_imports import remember_missing, without
 
@@ -172,6 +172,11 @@ class Gateway:
                 return await self._show(outgoing)
             case Amend():
                 return await self._amend(outgoing, reference)
+            case Disarm():
+                if reference:
+                    change = self.bot.edit_message_reply_markup(outgoing.chat, int(reference), reply_markup=None)
+                    await _settle(change)
+                return reference
             case Remove():
                 if reference:
                     await _settle(self.bot.delete_message(outgoing.chat, int(reference)))

@@ -13,7 +13,7 @@ from farhand.channels.telegram.gateway import MOST_CANDIDATES, Gateway
 from farhand.channels.telegram.media import download
 from farhand.channels.telegram.render import render
 from farhand.channels.telegram.topics import WorkerTopics
-from farhand.channels.telegram.words import Amend, Outgoing, Post, React, Remove, Show, decode_outgoing
+from farhand.channels.telegram.words import Amend, Disarm, Outgoing, Post, React, Remove, Show, decode_outgoing
 from farhand.model.logger import get_logger
 from farhand.model.ports import Clock
 from farhand.model.store_ports import Outbox, Parcel, Waiting
@@ -73,7 +73,7 @@ class TelegramSurface:
         outgoing = decode_outgoing(waiting.parcel.body)
         reference, reply_to = "", None
         match outgoing:
-            case Amend(slot=slot) | Remove(slot=slot):
+            case Amend(slot=slot) | Disarm(slot=slot) | Remove(slot=slot):
                 reference = await self._store.reference(self.outbox, slot)
             case Post():
                 slot = outgoing.reply_to_slot

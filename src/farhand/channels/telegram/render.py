@@ -8,7 +8,7 @@ from farhand.channels.kit.split import Span, Styled, joined, split
 from farhand.channels.kit.tap_data import tap_data
 from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html, visible
 from farhand.channels.telegram.parse import message_place
-from farhand.channels.telegram.words import Amend, Key, Outgoing, Post, React, Remove, Show, encode_outgoing
+from farhand.channels.telegram.words import Amend, Disarm, Key, Outgoing, Post, React, Remove, Show, encode_outgoing
 from farhand.model.split import shown as shown_of
 from farhand.model.split import split_html, utf16_length
 from farhand.model.store_ports import Parcel
@@ -31,6 +31,8 @@ def render(card: Card, chat: int, via: str, bot: str) -> list[Parcel]:
         return [_parcel(card, React(chat=place[0], message=place[1], emoji=card.reaction))] if place else []
     if card.remove:
         return [_parcel(card, Remove(chat=chat, slot=card.slot))]
+    if card.disarm:
+        return [_parcel(card, Disarm(chat=chat, slot=card.slot))]
     if card.file is not None:
         return [_parcel(card, _show(card, card.file, chat))]
     if len(card.verbatim) > MOST_VERBATIM and not card.edit:

@@ -156,6 +156,13 @@ class Amend(Word, tag="amend"):
     keys: tuple[tuple[Key, ...], ...] = ()
 
 
+class Disarm(Word, tag="disarm"):
+    """Takes the buttons away from the message of a slot."""
+
+    chat: int
+    slot: str
+
+
 class Remove(Word, tag="remove"):
     """Takes the message of a slot away."""
 
@@ -185,7 +192,7 @@ class Show(Word, tag="show"):
     thread: int | None = None
 
 
-Outgoing: TypeAlias = Post | Amend | Remove | React | Show
+Outgoing: TypeAlias = Post | Amend | Disarm | Remove | React | Show
 _DECODER = msgspec.json.Decoder(Outgoing)
 _ENCODER = msgspec.json.Encoder()
 

@@ -46,7 +46,7 @@ def render(card: Card, chat: str, via: str, phone_id: str, *, reactions: bool = 
         # A later reaction takes the place of an earlier one.
         react = WhatsAppReact(chat=chat, message=message, emoji=reaction)
         return [Parcel(key=card.key, chat=chat, body=encode_outgoing(react))] if message else []
-    if card.remove or card.slot.startswith(PROGRESS_SLOTS) or card.key.startswith(SAID):
+    if card.remove or card.disarm or card.slot.startswith(PROGRESS_SLOTS) or card.key.startswith(SAID):
         return []
     if card.edit:
         return _anew(card, chat, via, phone_id)

@@ -130,6 +130,10 @@ class StoreContract:
         assert await outbox.slot("tg", "c", "99") == "p"
         assert await outbox.slot("tg", "c", "98") == await outbox.slot("tg", "d", "99") == ""
         assert len(await outbox.waiting("tg", "c")) == 2
+        await outbox.put("tg", [parcel("5", b"held", slot="held:a 1"), parcel("6", b"held", slot="held:b 1")])
+        assert await outbox.slots("tg", "held:a") == ["held:a 1"]
+        assert await outbox.slots("tg", "held:") == ["held:a 1", "held:b 1"]
+        assert await outbox.slots("other", "held:") == []
         assert await outbox.waiting("other", "c") == []
         assert (await outbox.lanes("tg"), await outbox.lanes("other")) == ([("c", False)], [])
 

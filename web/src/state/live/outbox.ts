@@ -126,8 +126,9 @@ export class Outbox {
   }
 
   private async accepted(parcel: Parcel, accepted: Accepted): Promise<void> {
-    // An event may have shown it already.
-    if (parcel.command.type !== "say" || !this.parcels.some((one) => one.id === parcel.id)) {
+    // An event may have shown it already; a lone order, such as "stop", becomes no message.
+    const said = parcel.command.type === "say" && (accepted.message ?? "") !== "";
+    if (!said || !this.parcels.some((one) => one.id === parcel.id)) {
       await this.drop(parcel.id);
     } else {
       await this.change({ ...parcel, state: "accepted", message: accepted.message ?? "" });

@@ -19,6 +19,7 @@ from farhand.drivers.wires.asks.answers import PartAnswers
 from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
+from farhand.model.errors import AgentNotStarted
 from farhand.model.ports import (
     Link,
 )
@@ -53,7 +54,13 @@ class HeadlessCodexDriver(CodexSessions):
             answers = PartAnswers(self._folder(worker) / "picks")
             link = CodexHeadlessLink(process, position, thread, self._context.ask_seconds, answers)
             await link.initialize()
-            yield link
+            signed_out = await link.is_signed_out()
+            if not signed_out:
+                yield link
+        if signed_out:
+            # What it would say of itself stays as it was at its start.
+            await forget(self._context.holders, worker.hiring_id)
+            raise AgentNotStarted("Codex is not logged in.")
 
     def _folder(self, worker: Worker) -> Path:
         return self._context.folder / worker.backend / worker.hiring_id

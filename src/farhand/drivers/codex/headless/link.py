@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from functools import partial
 
 import anyio
@@ -49,7 +50,7 @@ from farhand.model.words import replace
 
 REPLY_SECONDS = 30.0
 NO_SUCH_METHOD = -32601
-HELLO = "hello"
+HELLO, ACCOUNT = "hello", "account"
 AGAIN = f"{OPEN}-again"
 
 
@@ -86,7 +87,22 @@ class CodexHeadlessLink:
         capabilities = {"experimentalApi": True, "requestAttestation": False}
         await self._request(HELLO, "initialize", {"clientInfo": about, "capabilities": capabilities})
         await self._process.feed_json("initialized", {"method": "initialized"})
+        await self._request(ACCOUNT, "account/read", {"refreshToken": False})
         await self._open(OPEN, self._thread)
+
+    async def is_signed_out(self) -> bool:
+        """Whether Codex says of itself that nobody has signed in and its model needs that: without a network it would
+        look as if that were all that it lacks. One that was heard before is not asked again."""
+        if not self._process.is_unread:
+            return False
+        with anyio.move_on_after(REPLY_SECONDS):
+            async with aclosing(self._process.lines()) as batches:
+                async for lines, _ in batches:
+                    for record in filter(None, map(parse, lines)):
+                        if "method" not in record and record.text("id") == ACCOUNT:
+                            told = record.fields("result")
+                            return told.flag("requiresOpenaiAuth") and told.any("account") is None
+        return False
 
     async def _open(self, request: str, thread: Mapping[str, object]) -> None:
         await self._request(request, "thread/resume" if "threadId" in thread else "thread/start", thread)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Never
 
 from farhand.disk.tail import size_of
 from farhand.drivers.codex import launch
 from farhand.drivers.codex.sessions import CodexSessions, rollout_of
+from farhand.drivers.codex.signed_out import is_signed_out
 from farhand.drivers.codex.tmux.hooks import WORDING
 from farhand.drivers.codex.tmux.keyboard import CodexKeyboard
 from farhand.drivers.codex.tmux.link import CodexCli, CodexStartFile
@@ -108,7 +110,10 @@ class TmuxCodexDriver(CodexSessions):
         pane = await self.tmux_host.spawn(worker, words, environment)
         keyboard = CodexKeyboard(self.tmux_host.tmux, pane)
         late = launch.has_hooks(directory, environment) or launch.may_ask_to_sign_in(environment)
-        await self.tmux_host.ready(pane, "Codex", lambda: keyboard.through_dialogs(late=late))
+        # What is signed in to inside a sandbox is not seen out here.
+        signed_out = options.sandboxes is None and await is_signed_out(program, environment)
+        dialogs = partial(keyboard.through_dialogs, late=late, signed_out=signed_out)
+        await self.tmux_host.ready(pane, "Codex", dialogs)
         if not rollout:
             return pane, CodexCursor()
         # What was written before this start was told before, unless the cursor says that it was not.
