@@ -146,7 +146,7 @@ async def _running(
     judging = review_tools(settings, snapshots)
     reviews = Reviews(hub, clock, judging)
     sprints = Sprints(hub, clock, sprint_tools(settings), judging, policy)
-    built.devices, callers = devices, Callers(key, devices)
+    built.devices, callers = devices, Callers(key, devices, plain_http=settings.plain_http)
     shown = {kind: driver for kind, driver in drivers.items() if isinstance(driver, ScreenAnswers)}
     previews = LivePreviews(hub, views, shown)
     wire = LiveNode(hub, clock, previews, views, __version__)
