@@ -100,6 +100,14 @@ class Settings:
         return Mode.DEFAULT if self.hire_mode is Mode.YOLO and self.no_yolo else self.hire_mode
 
     @property
+    def own_environment(self) -> Mapping[str, str]:
+        """The variables for programs that the node itself runs: none from where agents of another user can write."""
+        path = self.environment.get("PATH", "")
+        if self.agent_user is None or not path:
+            return self.environment
+        return {**self.environment, "PATH": self.agent_user.own_path(path)}
+
+    @property
     def secret_paths(self) -> tuple[Path, ...]:
         """What no agent that runs as another user may reach."""
         return (self.folder, self.store, self.door, self.hooks, self.http_socket, self.key, self.holders)
