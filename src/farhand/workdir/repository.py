@@ -29,6 +29,8 @@ CONFIG = """\
 	attributesFile = /dev/null
 	excludesFile = {exclude}
 	quotePath = false
+	commitGraph = false
+	multiPackIndex = false
 [extensions]
 	objectFormat = {format}
 [gc]
