@@ -105,6 +105,10 @@ async def test_a_word_of_the_manager_allows_it_and_its_end_ends_the_cookie(tmp_p
             lan.cookies.clear()
             cookie = {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
             assert (await lan.get("/api/devices", headers=cookie)).status_code == 200
+        # A browser brings it to every port of the node's machine: whoever listens there gets nothing with it.
+        for address in ("192.168.1.5", "192.168.1.8", "127.0.0.1"):
+            async with caller(house, address) as other:
+                assert (await other.get("/api/devices", headers=cookie)).status_code == 403, address
     async with open_house(tmp_path) as house, caller(house, "192.168.1.8") as lan:
         # Whoever has read it along the way gets nothing with it.
         assert (await lan.get("/api/devices", headers=cookie)).status_code == 403

@@ -63,7 +63,8 @@ def _looked_up(request: HTTPConnection) -> str:
     if client is None:
         return SOCKET
     if not is_loopback(client[0]):
-        return ELSEWHERE
+        # A browser brings it to every port of the node's machine: it is good from where it was given alone.
+        return f"{ELSEWHERE} {client[0]}"
     if sys.platform != "linux":
         return ANYBODY
     peer = tcp_peer((client[0], client[1]), (server[0], server[1])) if server and server[1] else None
