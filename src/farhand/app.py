@@ -146,7 +146,7 @@ async def _running(
     judging = review_tools(settings, snapshots)
     reviews = Reviews(hub, clock, judging)
     sprints = Sprints(hub, clock, sprint_tools(settings), judging, policy)
-    built.devices, callers = devices, Callers(key, devices)
+    built.devices, callers = devices, Callers(key, devices, plain_http=settings.plain_http)
     shown = {kind: driver for kind, driver in drivers.items() if isinstance(driver, ScreenAnswers)}
     previews = LivePreviews(hub, views, shown)
     wire = LiveNode(hub, clock, previews, views, __version__)
@@ -187,7 +187,7 @@ async def _running(
 
 
 def _transcriber(settings: Settings) -> Transcriber | None:
-    return transcriber(settings.voice, settings.folder / "voice", child_environment(settings.environment, {}))
+    return transcriber(settings.voice, settings.folder / "voice", child_environment(settings.own_environment, {}))
 
 
 def sprint_tools(settings: Settings) -> LocalSprintTools:
@@ -231,7 +231,7 @@ async def keep_reachable(node: Node, address: TunnelAddress, clock: Clock) -> No
         public_url=settings.public_url,
         tunnel_name=settings.tunnel_name,
         wants_public=any(isinstance(channel, ServesPublicRoutes) for channel in node.channels),
-        environment=child_environment(settings.environment, {}),
+        environment=child_environment(settings.own_environment, {}),
     )
     way = await choose(options, clock)
     await close_left_behind(options, way)

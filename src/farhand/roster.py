@@ -91,7 +91,7 @@ def sandboxes_of(settings: Settings) -> "LocalSandboxes":
     from farhand.sandbox.sandboxes import LocalSandboxes, PrivateFolder
     from farhand.sandbox.tmux_sockets import tmux_folders
 
-    own = settings.environment
+    own = settings.own_environment
     places = SandboxPlaces(
         nodes=os.path.realpath(settings.folder.parent.parent),
         folder=str(settings.folder),

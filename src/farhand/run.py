@@ -45,8 +45,10 @@ def warn(settings: Settings) -> str:
     if text:
         log.warning("secret in a parent's environment", text=text)
     user = settings.agent_user
-    for finding in run_as.findings(user, settings.secret_paths, [settings.working_directory]) if user else ():
-        log.warning("agents run as another user", user=user.name if user else "", finding=finding)
+    if user is not None:
+        path = settings.environment.get("PATH", "")
+        for finding in run_as.findings(user, settings.secret_paths, [settings.working_directory], path):
+            log.warning("agents run as another user", user=user.name, finding=finding)
     if settings.no_yolo and settings.hire_mode is not settings.usual_mode:
         log.warning("workers ask before they act", why=settings.no_yolo)
     return text

@@ -7,10 +7,15 @@ from farhand.model.devices import Device
 from farhand.testing.house import House
 
 
+async def code_of(house: House, *, read_only: bool = False) -> str:
+    """A code that pairs one device."""
+    async with SocketHub(house.node.settings.door) as hub:
+        return (await hub.pair(read_only=read_only)).code
+
+
 async def paired(house: House, client: httpx2.AsyncClient, *, read_only: bool = False) -> tuple[Device, str]:
     """A device, and its key."""
-    async with SocketHub(house.node.settings.door) as hub:
-        code = (await hub.pair(read_only=read_only)).code
+    code = await code_of(house, read_only=read_only)
     reply = (await client.post("/api/pair", json={"code": code, "name": "my phone", "bearer": True})).json()
     async with SocketHub(house.node.settings.door) as hub:
         (device,) = [one for one in await hub.devices() if one.id == reply["device"]["id"]]
@@ -19,8 +24,7 @@ async def paired(house: House, client: httpx2.AsyncClient, *, read_only: bool = 
 
 async def cookie_of(house: House, client: httpx2.AsyncClient) -> dict[str, str]:
     """The cookie of a browser that was paired."""
-    async with SocketHub(house.node.settings.door) as hub:
-        code = (await hub.pair()).code
+    code = await code_of(house)
     reply = await client.post("/api/pair", json={"code": code, "name": "my browser"})
     client.cookies.clear()
     return {"Cookie": reply.headers["set-cookie"].partition(";")[0]}

@@ -2,30 +2,81 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import zlib
 from pathlib import Path
 
 import pytest
 from tests.house.reviewing import git, repository
 
+from farhand.model.errors import GitFailed
 from farhand.model.present import Worker
-from farhand.model.review import Captured, ReviewBinding, ReviewState
+from farhand.model.review import Captured, ReviewBinding, ReviewScope, ReviewState
+from farhand.model.words import replace
 from farhand.sandbox.environment import child_environment
 from farhand.workdir.git import Git
 from farhand.workdir.repository import find_repository
 from farhand.workdir.review_copies import ReviewCopies
 from farhand.workdir.review_tools import KEPT_BACK, LocalReviewTools
 from farhand.workdir.snapshots import Snapshots
+from farhand.workdir.workdirs import LocalWorkdirs
 
 pytestmark = pytest.mark.anyio
 
 
-async def captured(folder: Path, directory: Path) -> Captured:
+async def captured(folder: Path, directory: Path, scope: ReviewScope = ReviewScope.TREE) -> Captured:
     """What a reviewer of a worker in that directory is given."""
     worker = Worker(name="ann", since=1, backend="demo", directory=str(directory))
     snapshots = Snapshots(folder / "snapshots", lambda _: worker, folder / "node")
     tools = LocalReviewTools(snapshots, folder / "reviews", child_environment({}, {}))
-    return (await tools.prepare(worker, ReviewState(id="r1", number=1, reviewers=()), ""))[0]
+    return (await tools.prepare(worker, ReviewState(id="r1", number=1, reviewers=(), scope=scope), ""))[0]
+
+
+def forge(shop: Path, kind: str, real: bytes, shown: bytes) -> str:
+    """An object of the worker's own making, under the name of another one."""
+    name = hashlib.sha1(b"%s %d\0%s" % (kind.encode(), len(real), real)).hexdigest()
+    path = shop / ".git/objects" / name[:2] / name[2:]
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.write_bytes(zlib.compress(b"%s %d\0%s" % (kind.encode(), len(shown), shown)))
+    return name
+
+
+@pytest.mark.parametrize("scope", [ReviewScope.TREE, ReviewScope.COMMITS])
+async def test_a_file_that_is_not_what_its_name_says_is_judged_by_nobody(tmp_path: Path, scope: ReviewScope) -> None:
+    """Git shows what it finds under a name, and commits the name: a reviewer would approve of other words."""
+    shop = repository(tmp_path / "shop")
+    (shop / "tool.py").write_text("import os; os.system('evil')\n")
+    git(shop, "add", ".")
+    if scope is ReviewScope.COMMITS:
+        git(shop, "commit", "-qm", "tool")
+    forge(shop, "blob", (shop / "tool.py").read_bytes(), b"print('harmless')\n")
+    with pytest.raises(GitFailed, match="not what its name says"):
+        await captured(tmp_path, shop, scope)
+    # Neither is it shown to a person.
+    worker = Worker(name="ann", since=1, backend="demo", directory=str(shop))
+    folders = LocalWorkdirs(Snapshots(tmp_path / "snapshots", lambda _: worker, tmp_path / "node"))
+    with pytest.raises(GitFailed, match="not what its name says"):
+        await (
+            folders.worktree_diff(worker, "")
+            if scope is ReviewScope.TREE
+            else folders.commits_diff(worker, "", "HEAD", "")
+        )
+
+
+async def test_nor_is_one_that_did_not_change(tmp_path: Path) -> None:
+    """What stands beside a change is read by whoever judges it."""
+    shop = repository(tmp_path / "shop")
+    (shop / "b.py").write_text("print(2)\n")
+    forge(shop, "blob", (shop / "a.py").read_bytes(), b"print('harmless')\n")
+    worker = Worker(name="ann", since=1, backend="demo", directory=str(shop))
+    snapshots = Snapshots(tmp_path / "snapshots", lambda _: worker, tmp_path / "node")
+    tools = LocalReviewTools(snapshots, tmp_path / "reviews", child_environment({}, {}))
+    asked = ReviewState(id="r1", number=1, reviewers=())
+    given, _ = await tools.prepare(worker, asked, "")
+    with pytest.raises(GitFailed, match="not what its name says"):
+        await tools.finish(worker, replace(asked, binding=given.binding))
 
 
 async def test_a_file_above_the_workers_folder_is_named_whatever_is_called_like_it_below(tmp_path: Path) -> None:

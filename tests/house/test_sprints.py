@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.house.busy_git import make_busy_repository, until
 from tests.house.held_check import BEGUN, ENDED, held_check
 
 from farhand.model.commands import AddTasks, Halt, Hire, SkipTask, Sprint
@@ -145,6 +146,18 @@ async def test_stop_now_ends_the_check_that_runs_and_all_that_it_has_started(
         assert await check.tells() == ENDED
     assert house.worker().sprint is None
     assert len(prompts(house.agent)) == 1
+
+
+async def test_stop_now_ends_the_commit_of_a_task_and_leaves_no_lock(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        lock = make_busy_repository(tmp_path)
+        await house.hire()
+        await sprint(house, "a", "b")
+        await until(lock, there=True)
+        await house.say("STOP NOW")
+        ended = await house.fact(SprintEnded)
+        assert (ended.how, ended.why) == (HowSprintEnded.HALTED, "its commit was stopped")
+        assert not lock.exists()
 
 
 async def test_a_stop_is_made_one_at_once_by_a_second_word(house: House, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from tests.conftest import PROGRAMS
 from farhand import app, roster
 from farhand.channels.files.worker_files import WorkerFiles
 from farhand.channels.kit.media import keep
+from farhand.cli.agent_clis import agent_clis, catalogue_clis
 from farhand.config.run_as import AgentUser, agent_user, findings, interpreter
 from farhand.config.settings import Settings
 from farhand.core.clock import SystemClock
@@ -198,6 +199,39 @@ def test_what_is_wrong_with_a_user_is_told(user: AgentUser, place: Path, tmp_pat
     assert [one for one in findings(homeless, []) if "has no home to write to" in one]
     assert interpreter(None) == sys.executable
     assert user.reaches([Path(interpreter(user))], "-x")
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("owned", ["file", "folder", "linked"])
+def test_root_runs_no_program_of_that_user_as_root(place: Path, tmp_path: Path, owned: str, named: bool) -> None:
+    """Whoever may write an agent's program would be root when somebody asks for its version."""
+    programs, ran = place / "home/bin", place / "project/ran"
+    programs.mkdir()
+    for name in ("claude", "goose"):
+        program = programs / name
+        program.write_text(f"#!/bin/sh\necho $(id -u) $HOME >> {ran}\necho 2.3.4\n")
+        program.chmod(0o755)
+        os.chown(program, *((NOBODY.pw_uid, NOBODY.pw_gid) if owned == "file" else (0, 0)))
+    if owned == "linked":
+        linked = place / "bin"
+        linked.mkdir()
+        for name in ("claude", "goose"):
+            (linked / name).symlink_to(programs / name)
+        programs = linked
+    environ = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": "/root", **({"FARHAND_RUN_AS": "nobody"} if named else {})}
+    found = [*agent_clis(environ), *catalogue_clis(tmp_path, environ)]
+    assert {one.backend for one in found if one.path} >= {"claude", "goose"}
+    assert {line.split()[0] for line in ran.read_text().splitlines()} == {str(NOBODY.pw_uid)}
+
+
+def test_the_node_runs_nothing_from_where_that_user_can_write(user: AgentUser, place: Path, tmp_path: Path) -> None:
+    theirs = place / "home/bin"
+    theirs.mkdir()
+    settings = settings_as(user, tmp_path, {"PATH": f"{theirs}:/usr/bin:/bin"})
+    assert settings.own_environment["PATH"] == "/usr/bin:/bin"
+    assert settings.environment["PATH"] == f"{theirs}:/usr/bin:/bin"
+    told = findings(user, [], path=settings.environment["PATH"])
+    assert told == [f"nobody can change what is in {theirs}, which is on the PATH: the node itself runs nothing there."]
 
 
 def test_users_who_contain_nothing_are_refused() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.house.busy_git import make_busy_repository, until
 from tests.house.held_check import BEGUN, ENDED, held_check
 from tests.live.test_kills import World
 
@@ -83,5 +84,25 @@ async def test_a_check_dies_with_its_node_and_is_run_again_once(short_folder: Pa
         assert (ended.how, ended.sprint.outcomes) == (HowSprintEnded.DONE, (SprintOutcome(task="task a", done=True),))
         assert runs.read_text().split() == ["run", "run"]
         assert (short_folder / "prompts").read_text().split() == ["sprint:s1:0.1"]
+    finally:
+        await world.end()
+
+
+async def test_a_commit_dies_with_its_node_and_leaves_no_lock(short_folder: Path) -> None:
+    world = World(short_folder)
+    work = short_folder / "work"
+    work.mkdir()
+    lock = make_busy_repository(work)
+    try:
+        with anyio.fail_after(SAFETY_SECONDS):
+            await world.start()
+            await world.send(
+                Hire(id="hire", worker="ann", backend="scripted", directory=str(work)),
+                Sprint(id="s1", worker="ann", tasks=("task a",)),
+            )
+            await until(lock, there=True)
+            world.kill()
+            await world.died()
+            await until(lock, there=False)
     finally:
         await world.end()

@@ -238,6 +238,16 @@ def test_an_acp_agent_without_raw_input_says_that_these_are_its_own_words() -> N
     assert "Risk: unknown" in text
 
 
+def test_what_an_acp_agent_calls_a_command_stands_whole_where_the_headline_cuts_it() -> None:
+    """The Gemini CLI sends no raw input: its title is the command, and all of it would run."""
+    command = "cat <<'EOF' > e1\n" + "line\n" * 400 + "EOF\ntouch HIDDEN"
+    fact = over_acp(title=command, kind="execute")
+    assert "HIDDEN" not in fact.question
+    assert command in fact.detail
+    assert "touch HIDDEN" in shown(over_acp(title="true\n  touch HIDDEN", kind="execute"))
+    assert over_acp(title="touch a", kind="execute").detail.count("touch a") == 0
+
+
 @pytest.mark.parametrize(
     ("fact", "scope"),
     [

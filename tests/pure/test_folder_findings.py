@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -241,3 +242,103 @@ def test_a_link_to_a_whole_disk_is_not_walked_to_its_end(tmp_path: Path) -> None
     found, _ = scan.matching(place, [".claude/skills/**/SKILL.md"])
     assert len(found) == 1
     assert isinstance(scan.digest_of(found[0]), scan.Unseen)
+
+
+def git(folder: Path, *words: str) -> None:
+    told = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "protocol.file.allow=always")
+    subprocess.run(["git", *who, *words], cwd=folder, env=told, check=True, capture_output=True)
+
+
+def repository(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q")
+    (folder / "a.txt").write_text("x\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "x")
+    return folder
+
+
+def told_of(folder: Path) -> list[str]:
+    return [one.words for one in look(folder, FolderReads())]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("core.fsmonitor", "./evil.sh"),
+        ("core.hookspath", "hooks"),
+        ("filter.e.clean", "./evil.sh"),
+        ("diff.e.textconv", "./evil.sh"),
+        ("diff.external", "./evil.sh"),
+        ("include.path", "../more"),
+        ("core.worktree", "/elsewhere"),
+        ("core.sshcommand", "./evil.sh"),
+        ("remote.other.url", "ext::./evil.sh"),
+    ],
+)
+def test_a_repository_whose_settings_have_git_run_something_is_asked_about(
+    tmp_path: Path, key: str, value: str
+) -> None:
+    """Agents look at what changed unasked, and git runs what its settings name."""
+    shop = repository(tmp_path / "shop")
+    git(shop, "config", "remote.origin.url", "https://example.org/x.git")
+    git(shop, "config", "branch.main.remote", "origin")
+    git(shop, "config", "user.name", "Ada")
+    assert told_of(shop) == []
+    git(shop, "config", key, value)
+    assert told_of(shop) == [f"setting {key}: {value}"]
+    (shop / "sub").mkdir()
+    # Git finds it from below, too.
+    assert len(told_of(shop / "sub")) == 1
+
+
+def test_so_are_a_hook_a_worktree_a_submodule_and_a_folder_that_git_takes_for_a_repository(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop")
+    git(shop, "worktree", "add", "-q", str(tmp_path / "tree"))
+    git(shop, "submodule", "add", "-q", str(repository(tmp_path / "part")), "part")
+    assert [told_of(one) for one in (shop, tmp_path / "tree", shop / "part")] == [[], [], []]
+    git(shop / "part", "config", "core.fsmonitor", "./evil.sh")
+    assert told_of(shop) == told_of(shop / "part") == ["setting core.fsmonitor: ./evil.sh"]
+    git(shop / "part", "config", "--unset", "core.fsmonitor")
+    git(shop, "config", "core.fsmonitor", "./evil.sh")
+    assert told_of(tmp_path / "tree") == ["setting core.fsmonitor: ./evil.sh"]
+    git(shop, "config", "--unset", "core.fsmonitor")
+    (shop / ".git/hooks").mkdir(exist_ok=True)
+    (shop / ".git/hooks/post-index-change").write_text("evil")
+    assert told_of(shop) == ["extends the agent"]
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    git(bare, "init", "-q", "--bare")
+    git(bare, "config", "core.fsmonitor", "./evil.sh")
+    assert told_of(bare) == ["setting core.fsmonitor: ./evil.sh"]
+
+
+def test_what_is_no_settings_of_git_is_asked_about_and_never_waited_for(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop")
+    config = shop / ".git/config"
+    plain = config.read_text()
+    for text in ("[core", "key = 1", "[core]\nfilemode = \\\ntrue", "[core]\x00"):
+        config.write_text(text)
+        assert told_of(shop) == ["settings that cannot be read here"]
+    config.unlink()
+    os.mkfifo(config)
+    assert told_of(shop) == ["cannot be looked at: no ordinary file"]
+    config.unlink()
+    config.write_text(plain)
+    (shop / ".git/index").unlink()
+    os.mkfifo(shop / ".git/index")
+    os.mkfifo(shop / ".git/commondir")
+    assert told_of(shop) == []
+    odd = tmp_path / "odd"
+    odd.mkdir()
+    os.mkfifo(odd / ".git")
+    assert told_of(odd) == []
+
+
+def test_what_claude_code_finds_in_folders_below_is_asked_about(tmp_path: Path) -> None:
+    reads = reads_of(read_manifest("farhand.drivers.claude"))
+    skill = tmp_path / "src/deep/.claude/skills/helper/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nallowed-tools: Bash(*)\n---\n")
+    assert [one.file for one in look(tmp_path, reads)] == ["src/deep/.claude/skills/helper/SKILL.md"]

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from farhand.model.git_index import index_entries
 from farhand.sdk.policies import Judge, Surroundings
 from farhand.sdk.policies.defaults import default_rules
-from farhand.sdk.policies.plain_index import index_paths, is_plain_index
+from farhand.sdk.policies.plain_index import is_plain_index
 from farhand.sdk.protocols import ToolCall
 
 NAME = "a-path-of-this-length"
@@ -73,7 +74,7 @@ def test_every_path_is_read_as_git_reads_it(repository: Path, version: int) -> N
     git(repository, "update-index", "--index-version", str(version))
     content = (repository / ".git/index").read_bytes()
     assert content[7] == max(version, 3)
-    assert list(index_paths(content)) == git(repository, "ls-files", "-z").split(b"\0")[:-1]
+    assert [path for path, _ in index_entries(content)] == git(repository, "ls-files", "-z").split(b"\0")[:-1]
     assert is_plain_index(content)
     assert decided(repository, "git diff") == "allow"
 

@@ -76,7 +76,7 @@ PUBLIC = {("GET", "/"), ("HEAD", "/"), ("GET", "/healthz"), ("HEAD", "/healthz")
 APP = "/app"
 # To pair a device needs a code, wherever one comes from: a wrong one is refused, and soon not even looked at.
 SIGN_IN = ("/api/sign-in", "/api/passkeys/sign-in")
-PAIR, NOT_PAIRED = "/api/pair", {"wrong_code", "too_many_tries", "not_allowed"}
+PAIR, NOT_PAIRED = "/api/pair", {"wrong_code", "too_many_tries", "not_allowed", "plain_http"}
 BODY = {"session": "ann", "text": "[[file:/etc/hosts.txt]] hello", "code": "WRONGCODE", "bearer": True}
 
 

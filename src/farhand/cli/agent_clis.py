@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.cli.global_flags import nearest
+from farhand.config import run_as
 from farhand.drivers.acp.schema import catalogue, is_here, own_agents
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.manifests import DRIVERS, manifest, packages
@@ -122,20 +123,33 @@ def _look(about: Mapping[str, Any], environ: Mapping[str, str], *, versions: boo
 
 
 def _version(path: str, environ: Mapping[str, str]) -> str:
-    """What `--version` says; the CLI gets neither the bot's token nor anything to read."""
+    """What `--version` says; the CLI gets neither the bot's token nor anything to read.
+
+    Root runs it as whoever could put something else in its place."""
+    given, words = without_secrets(environ), [path, "--version"]
     try:
-        done = subprocess.run(
-            [path, "--version"],
-            env=without_secrets(environ),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=VERSION_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        user = _user(path, environ) if os.geteuid() == 0 else None
+        if user is not None:
+            printed = user.run(words, user.environment(given)).stdout
+        else:
+            printed = subprocess.run(
+                words,
+                env=given,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=VERSION_SECONDS,
+                check=False,
+                text=True,
+                errors="replace",
+            ).stdout
+    except (OSError, subprocess.SubprocessError, SettingWrong, KeyError):
         return ""
-    match = _VERSION.search(done.stdout.decode("utf-8", "replace"))
+    match = _VERSION.search(printed)
     return match[0] if match else ""
+
+
+def _user(path: str, environ: Mapping[str, str]) -> run_as.AgentUser | None:
+    return run_as.agent_user(environ.get(run_as.NAME, "").strip()) or run_as.owner_of(Path(path))
 
 
 def is_logged_in(login: Mapping[str, Any], environ: Mapping[str, str]) -> bool:

@@ -4,6 +4,7 @@ import grp
 import os
 import pwd
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -48,20 +49,41 @@ class AgentUser:
             return bool(about.st_mode & right << 6)
         return bool(about.st_mode & (right << 3 if about.st_gid in self.groups else right))
 
+    def may_change(self, path: Path) -> bool:
+        """Whether this user could put something else there, as the modes of it and of the folders above say."""
+        real = path.resolve()
+        for one in dict.fromkeys((path, *path.parents, real, *real.parents)):
+            try:
+                about = one.stat()
+            except OSError:
+                continue
+            # In a folder such as /tmp only what is one's own can be changed.
+            is_shared = one not in (path, real) and bool(about.st_mode & stat.S_ISVTX)
+            if about.st_uid == self.uid or (not is_shared and self._may(about, 0o2)):
+                return True
+        return False
+
+    def own_path(self, path: str) -> str:
+        """Of the folders in which programs are looked for, those in which this user can change nothing."""
+        return os.pathsep.join(one for one in path.split(os.pathsep) if one and not self.may_change(Path(one)))
+
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """An agent's environment in that user's own home, without what belongs to the node's session."""
         kept = {name: value for name, value in given.items() if not name.startswith(_OWN)}
         return {**kept, "HOME": self.home, "USER": self.name, "LOGNAME": self.name, "SHELL": self.shell}
 
-    def run(self, words: Iterable[str]) -> subprocess.CompletedProcess[str]:
-        """Runs a small program of the system as that user; only root can."""
+    def run(
+        self, words: Iterable[str], environment: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a small program as that user; only root can."""
         return subprocess.run(
             list(words),
             cwd="/",
-            env={"PATH": "/usr/bin:/bin"},
+            env=environment or {"PATH": "/usr/bin:/bin"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="replace",
             check=False,
             timeout=20,
             user=self.uid,
@@ -74,6 +96,17 @@ class AgentUser:
         program = f'for path; do [ {test} "$path" ] && printf "%s\\n" "$path"; done; true'
         done = self.run(["/bin/sh", "-c", program, "sh", *map(str, paths)])
         return [Path(line) for line in done.stdout.splitlines()]
+
+
+def owner_of(program: Path) -> AgentUser | None:
+    """The user other than root who can put something else in that program's place; None where root alone can."""
+    real = program.resolve()
+    for one in dict.fromkeys((program, *program.parents, real, *real.parents)):
+        uid = one.lstat().st_uid
+        if uid != 0:
+            found = pwd.getpwuid(uid)
+            return AgentUser(found.pw_name, uid, found.pw_gid, found.pw_dir, found.pw_shell)
+    return None
 
 
 def agent_user(name: str) -> AgentUser | None:
@@ -102,10 +135,11 @@ def interpreter(user: AgentUser | None, own: str = sys.executable) -> str:
     return SYSTEM_PYTHON
 
 
-def findings(user: AgentUser, secret: Iterable[Path], workplaces: Iterable[Path] = ()) -> list[str]:
+def findings(user: AgentUser, secret: Iterable[Path], workplaces: Iterable[Path] = (), path: str = "") -> list[str]:
     """What is wrong with that user for containing agents, a sentence each; nothing when all is well.
 
-    `secret` are paths of the node that no agent may reach, `workplaces` those in which agents are to work."""
+    `secret` are paths of the node that no agent may reach, `workplaces` those in which agents are to work, `path` where
+    programs are looked for."""
     found = [f"{user.name} can reach {path}: chmod go-rwx {path}" for path in user.reaches(secret)]
     names = {grp.getgrgid(number).gr_name for number in user.groups if _has_name(number)}
     found += [f"{user.name} is in the group {name}, which is as good as root." for name in sorted(names & POWERFUL)]
@@ -114,6 +148,12 @@ def findings(user: AgentUser, secret: Iterable[Path], workplaces: Iterable[Path]
         found.append(
             f"{user.name} has no home to write to ({user.home}); agents keep their settings and sessions there."
         )
+    kept = user.own_path(path).split(os.pathsep)
+    found += [
+        f"{user.name} can change what is in {one}, which is on the PATH: the node itself runs nothing there."
+        for one in path.split(os.pathsep)
+        if one and one not in kept
+    ]
     places = list(workplaces)
     reached = set(user.reaches(places, "-x"))
     found += [f"{user.name} cannot enter {path}, where agents work." for path in places if path not in reached]

@@ -58,6 +58,8 @@ class Settings:
     review_gate: bool = True
     # Whether programs of the node's own user may use its routes over TCP without a key.
     keyless_tcp: bool = True
+    # Whether browsers on other machines are paired without TLS.
+    plain_http: bool = False
     # Whom agents run as, if not as the node's own user.
     agent_user: AgentUser | None = None
     # How workers are sandboxed, and whether all of them are.
@@ -96,6 +98,14 @@ class Settings:
     def usual_mode(self) -> Mode:
         """The mode of a worker whose hiring does not say: where nobody may act without asking, it asks."""
         return Mode.DEFAULT if self.hire_mode is Mode.YOLO and self.no_yolo else self.hire_mode
+
+    @property
+    def own_environment(self) -> Mapping[str, str]:
+        """The variables for programs that the node itself runs: none from where agents of another user can write."""
+        path = self.environment.get("PATH", "")
+        if self.agent_user is None or not path:
+            return self.environment
+        return {**self.environment, "PATH": self.agent_user.own_path(path)}
 
     @property
     def secret_paths(self) -> tuple[Path, ...]:
@@ -241,6 +251,7 @@ def read_settings(
         review_gate=review_gate(environ.get("FARHAND_REVIEW_GATE", "")),
         agent_user=agent_user(environ.get("FARHAND_RUN_AS", "").strip()),
         keyless_tcp=keyless_tcp(environ.get("FARHAND_KEYLESS", "")),
+        plain_http=is_yes(environ.get("FARHAND_PLAIN_HTTP", "")),
         hire_backend=environ.get("FARHAND_HIRE_BACKEND", "").strip().lower() or Settings.hire_backend,
         public_url=(tunnel_url or environ.get("TUNNEL_URL", "").strip()) if tunnel else "",
         reach=reach_mode(reach or environ.get("FARHAND_REACH", "")) if tunnel else ReachMode.NONE,

@@ -190,12 +190,12 @@ def awaits_check(worker: Worker | None, running: SprintState) -> bool:
     return (now.id, now.at, now.phase) == (running.id, running.at, running.phase)
 
 
-def stop_check(worker: Worker) -> list[Draft]:
-    """The end of a sprint that was stopped at once, before its check had passed."""
+def stop_check(worker: Worker, what: str = "check") -> list[Draft]:
+    """The end of a sprint that was stopped at once, before its check had passed or its commit was made."""
     running = worker.sprint
     if running is None or not running.halting_now:
         return []
-    return end(worker, HowSprintEnded.HALTED, "its check was stopped")
+    return end(worker, HowSprintEnded.HALTED, f"its {what} was stopped")
 
 
 def checked(worker: Worker, *, passed: bool, output: str, commit: str, problem: str = "") -> list[Draft]:

@@ -1,7 +1,8 @@
 """Keeps the sprints of a node going: one move at a time for each worker, all of them out of the present."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Protocol, TypeVar
 
 import anyio
 import anyio.abc
@@ -34,6 +35,7 @@ log = get_logger("sprints")
 STORE_PAUSE_SECONDS = 2.0
 MOST_BREAKS = 5
 LOOKED_BACK = 50
+One = TypeVar("One")
 
 
 class SprintTools(Protocol):
@@ -72,7 +74,7 @@ class Sprints:
         self._tools = tools
         self._changed = anyio.Event()
         self._moving: set[str] = set()
-        # The checks that run now, by worker.
+        # The checks and commits that run now, by worker.
         self._checks: dict[str, tuple[SprintState, anyio.CancelScope]] = {}
         # Where a sprint's move tripped an error of ours, and how often in a row.
         self._breaks: dict[str, tuple[tuple[str, int, int, SprintPhase], int]] = {}
@@ -191,7 +193,12 @@ class Sprints:
             await self._ask_review(worker, running)
             return
         if passed and running.commits:
-            commit, problem = await self._tools.commit(worker, running.task, _trailer(running))
+            commits = partial(self._tools.commit, worker, running.task, _trailer(running))
+            made = await self._while_awaited(worker, running, commits)
+            if made is None:
+                await self._record_same(worker, running, partial(sprint_moves.stop_check, what="commit"))
+                return
+            commit, problem = made
 
         def make_drafts(now: Worker) -> list[Draft]:
             if not _is_same(now, running):
@@ -207,14 +214,21 @@ class Sprints:
             return None
         if not running.verifier:
             return True, ""
-        verified: tuple[bool, str] | None = None
+        return await self._while_awaited(worker, running, partial(self._tools.verify, worker, running.verifier))
+
+    async def _while_awaited(
+        self, worker: Worker, running: SprintState, work: Callable[[], Awaitable[One]]
+    ) -> One | None:
+        """What comes of it; None where it was ended, since somebody has stopped the sprint or skipped the task."""
+        if not sprint_moves.awaits_check(self._hub.present.workers.get(worker.name), running):
+            return None
         with anyio.CancelScope() as scope:
             self._checks[worker.name] = (running, scope)
             try:
-                verified = await self._tools.verify(worker, running.verifier)
+                return await work()
             finally:
                 del self._checks[worker.name]
-        return None if scope.cancel_called else verified
+        return None
 
     # --- the gate
 
@@ -251,7 +265,12 @@ class Sprints:
             return
         binding, commit, problem = one.binding, "", ""
         if running.commits:
-            commit, problem = await self._gate.commit(worker, binding, running.task, _trailer(running))
+            commits = partial(self._gate.commit, worker, binding, running.task, _trailer(running))
+            made = await self._while_awaited(worker, running, commits)
+            if made is None:
+                await self._record_same(worker, running, partial(sprint_moves.stop_check, what="commit"))
+                return
+            commit, problem = made
         if problem in (CHANGED_SINCE, MOVED_ON):
             await self._ask_review(worker, running)
             return

@@ -47,12 +47,17 @@ class Devices:
 
     async def pair(self, code: str, name: str) -> tuple[Device, str]:
         """The device that the code makes, and its key, which is told this once. Raises WrongCode or TooManyTries."""
+        found = self.withdraw(code)
+        if found is None:
+            raise self._wrong_code()
+        return await self.admit(name, read_only=found.read_only)
+
+    def withdraw(self, code: str) -> DevicePairing | None:
+        """Ends the invitation with that code; None when there is none."""
         asked = "".join(letter for letter in code.upper() if letter in ALPHABET)
         found = [one for one in self._open_invitations() if hmac.compare_digest(one.code.encode(), asked.encode())]
-        if not found:
-            raise self._wrong_code()
-        self._invitations = [one for one in self._invitations if one is not found[0]]
-        return await self.admit(name, read_only=found[0].read_only)
+        self._invitations = [one for one in self._invitations if one not in found]
+        return found[0] if found else None
 
     async def admit(self, name: str, *, read_only: bool = False) -> tuple[Device, str]:
         """A new device and its key, for somebody who has proven who they are."""

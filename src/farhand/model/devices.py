@@ -86,6 +86,10 @@ class DeviceRegistry(Protocol):
         """A one-time code for one device, good for that long."""
         ...
 
+    def withdraw(self, code: str) -> DevicePairing | None:
+        """Ends the invitation with that code, which then pairs nobody."""
+        ...
+
     async def pair(self, code: str, name: str) -> tuple[Device, str]:
         """The device that the code makes, and its key. Raises WrongCode or TooManyTries."""
         ...

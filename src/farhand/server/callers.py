@@ -15,6 +15,7 @@ from farhand.model.words import Sender
 from farhand.model.worker_keys import VIA_KEY
 from farhand.server.local import CONNECTION, CUT_UNREAD
 from farhand.server.local_cookies import LocalCookies
+from farhand.server.plain_http import PlainHttp, is_readable_by_others, is_secure
 
 # A cookie that only this very host may set and read, over TLS alone; and the one for a node on this machine.
 SECURE_COOKIE = "__Host-farhand"
@@ -44,8 +45,10 @@ class Caller:
 class Callers:
     """Checks every request before anything else is done with it."""
 
-    def __init__(self, key: str, devices: DeviceRegistry) -> None:
+    def __init__(self, key: str, devices: DeviceRegistry, *, plain_http: bool = False) -> None:
+        """With `plain_http` a browser on another machine gets its key, and brings it, where others can read along."""
         self._key = key
+        self._plain_http = plain_http
         self._local_cookies = LocalCookies(key)
         self.devices = devices
 
@@ -74,13 +77,22 @@ class Callers:
         if not is_same_site(request.headers):
             return None
         key = request.cookies.get(SECURE_COOKIE, "")
-        if not key and (masked := request.cookies.get(LOCAL_COOKIE)):
+        if not key and self.may_have_key(request) and (masked := request.cookies.get(LOCAL_COOKIE)):
             key = self._local_cookies.key(request, masked)
         return await self.devices.recognise(key) if key else None
 
+    def may_have_key(self, request: HTTPConnection) -> bool:
+        """Whether a key may go this way: nobody but its device reads it, or the manager has allowed that."""
+        return self._plain_http or not is_readable_by_others(request)
+
+    def check_way(self, request: HTTPConnection) -> None:
+        """Raises PlainHttp where nobody may be given a key."""
+        if not self.may_have_key(request):
+            raise PlainHttp()
+
     def set_cookie(self, response: Response, request: HTTPConnection, key: str) -> None:
         """Gives a browser its key, where no script can read it."""
-        secure = request.url.scheme == "https" or request.headers.get("x-forwarded-proto", "") == "https"
+        secure = is_secure(request)
         response.set_cookie(
             SECURE_COOKIE if secure else LOCAL_COOKIE,
             key if secure else self._local_cookies.value(request, key),

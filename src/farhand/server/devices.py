@@ -56,11 +56,16 @@ def device_routes(callers: Callers, vouchers: SignsIn | None = None) -> list[Bas
         if not is_same_site(request.headers):
             raise NotAllowed("Another site's page cannot pair a device.")
         asked = read_json(await read_bounded(request.stream(), LONGEST_REQUEST), PairRequest, "That pairs nothing")
+        if not callers.may_have_key(request):
+            # Whoever has read the code along the way could use it where keys are given.
+            callers.devices.withdraw(asked.code)
+        callers.check_way(request)
         return paired(callers, request, *await callers.devices.pair(asked.code, asked.name), bearer=asked.bearer)
 
     async def sign_in(request: Request) -> Response:
         if not is_same_site(request.headers):
             raise NotAllowed("Another site's page cannot sign in.")
+        callers.check_way(request)
         asked = read_json(await read_bounded(request.stream(), LONGEST_PROOF), SignInRequest, "That signs nobody in")
         vouches = (vouchers or {}).get(asked.channel)
         if vouches is None:

@@ -13,8 +13,9 @@ import sys
 
 from starlette.requests import HTTPConnection
 
-from farhand.model.http_guard import forwarding_header, is_local_host, is_loopback
+from farhand.model.http_guard import is_loopback
 from farhand.server.local import CONNECTION
+from farhand.server.plain_http import is_direct
 from farhand.server.tcp_peer import tcp_peer
 
 # Who calls from elsewhere, over the node's own socket, or where the kernel does not tell of users.
@@ -37,7 +38,7 @@ class LocalCookies:
         return self._masked(request, value)
 
     def _masked(self, request: HTTPConnection, text: str) -> str:
-        user = _user(request) if _is_direct(request) else ""
+        user = _user(request) if is_direct(request) else ""
         try:
             plain = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         except (binascii.Error, ValueError):
@@ -47,15 +48,6 @@ class LocalCookies:
             return ""
         masked = bytes(one ^ other for one, other in zip(plain, mask, strict=True))
         return base64.urlsafe_b64encode(masked).rstrip(b"=").decode()
-
-
-def _is_direct(request: HTTPConnection) -> bool:
-    """Whether the user at the other end speaks for itself. A tunnel and a proxy of that user pass on what anybody says:
-    asked for each request, since one connection of theirs brings those of many."""
-    client, headers = request.scope.get("client"), request.headers
-    if client is not None and not is_loopback(client[0]):
-        return True
-    return not forwarding_header(headers) and (client is None or is_local_host(headers.get("host", "")))
 
 
 def _user(request: HTTPConnection) -> str:
@@ -71,7 +63,8 @@ def _looked_up(request: HTTPConnection) -> str:
     if client is None:
         return SOCKET
     if not is_loopback(client[0]):
-        return ELSEWHERE
+        # A browser brings it to every port of the node's machine: it is good from where it was given alone.
+        return f"{ELSEWHERE} {client[0]}"
     if sys.platform != "linux":
         return ANYBODY
     peer = tcp_peer((client[0], client[1]), (server[0], server[1])) if server and server[1] else None

@@ -62,6 +62,7 @@ def passkey_routes(callers: Callers, passkeys: PasskeyRegistry) -> list[BaseRout
 
     async def sign_in(request: Request) -> Response:
         _own_page(request)
+        callers.check_way(request)
         sent = await read_bounded(request.stream(), LONGEST_REQUEST)
         asked = read_json(sent, PasskeyRequest, NO_PASSKEY)
         proven = await passkeys.recognise(_host(request), bytes(asked.credential))

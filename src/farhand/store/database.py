@@ -64,9 +64,10 @@ def has_events(path: Path) -> bool:
 
 def _keep_private(path: Path) -> None:
     """SQLite gives its two files beside this one the same mode."""
-    # What cannot be opened SQLite itself tells in its own words.
+    # A file that is there is never opened here: closing it would end SQLite's locks on it in this whole process, and
+    # the next program that looks into the store would take the write-ahead log away. SQLite tells what is wrong there.
     with suppress(OSError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
         with suppress(OSError):
             path.with_name(name).chmod(0o600)

@@ -34,6 +34,8 @@ class Git:
 
     repository: Repository
     ours: Path
+    # Where objects are found, and no other: without it the repository's own are found, too.
+    objects: Path | None = None
     _program: str = field(default_factory=lambda: shutil.which("git", path=SYSTEM_PATH) or "")
 
     async def open(self) -> None:
@@ -54,6 +56,8 @@ class Git:
             raise NoRepository("git is not installed on the node's machine.")
         command = [self._program, "--no-pager", "--no-optional-locks", "--literal-pathspecs", *words]
         given = environment(self.repository, self.ours, index or self.repository.index, SYSTEM_PATH)
+        if self.objects is not None:
+            given["GIT_OBJECT_DIRECTORY"] = str(self.objects)
         given.update(variables or {})
         try:
             with anyio.fail_after(SECONDS):

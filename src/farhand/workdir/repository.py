@@ -29,6 +29,8 @@ CONFIG = """\
 	attributesFile = /dev/null
 	excludesFile = {exclude}
 	quotePath = false
+	commitGraph = false
+	multiPackIndex = false
 [extensions]
 	objectFormat = {format}
 [gc]
@@ -174,3 +176,8 @@ def environment(repository: Repository, ours: Path, index: Path, path: str) -> d
 def split_z(data: bytes) -> Iterable[str]:
     """The parts of an answer that ends each with a zero byte."""
     return [part.decode("utf-8", "surrogateescape") for part in data.split(b"\0")[:-1]]
+
+
+def unlock(index: Path) -> None:
+    """Removes the lock that git leaves when it is ended. Nobody else uses an index of ours, and we one at a time."""
+    index.with_name(f"{index.name}.lock").unlink(missing_ok=True)

@@ -18,6 +18,7 @@ from farhand.model.review import ReviewBinding
 from farhand.model.secret_names import may_hold_secret
 from farhand.model.verdict import INLINE_CHARACTERS, PATCH_FILE
 from farhand.workdir.git import Git, together
+from farhand.workdir.verified_objects import verified_objects
 
 MOST_FILES = 5000
 MOST_BYTES = 100 * 1024 * 1024
@@ -64,11 +65,15 @@ class ReviewCopies:
         """Adds the files that did not change, unless there are too many of them."""
         listed = await git.run("ls-tree", "-r", "-z", "-l", "--full-tree", binding.tree)
         entries = [] if listed.cut else list(_entries(listed.data))
-        if len(entries) <= MOST_FILES and sum(size for _, size in entries) <= MOST_BYTES:
-            place = self._place(review)
-            names = [name for name, _ in entries if is_copied(name)]
-            missing = await anyio.to_thread.run_sync(_missing, place / FILES, names)
-            await self._write(git, place, missing)
+        if len(entries) > MOST_FILES or sum(size for _, _, size in entries) > MOST_BYTES:
+            return
+        place = self._place(review)
+        objects = {name: one for name, one, _ in entries if is_copied(name)}
+        missing = await anyio.to_thread.run_sync(_missing, place / FILES, list(objects))
+        async with verified_objects(git) as store:
+            await store.take_files(objects[name] for name in missing)
+            # By the index that was filled from trees whose names were checked: any other object is not found there.
+            await self._write(store.git, place, missing)
 
     async def _write(self, git: Git, place: Path, names: list[str]) -> None:
         given = b"".join(os.fsencode(name) + b"\0" for name in names)
@@ -131,9 +136,9 @@ async def _changed(git: Git, binding: ReviewBinding) -> list[str]:
     return [name for name in names if is_copied(name)][:MOST_FILES]
 
 
-def _entries(data: bytes) -> Iterator[tuple[str, int]]:
+def _entries(data: bytes) -> Iterator[tuple[str, str, int]]:
     for line in data.split(b"\0"):
         about, tab, name = line.partition(b"\t")
-        mode, _, _, size = [*about.decode().split(), "", "", "", ""][:4]
+        mode, _, name_of_object, size = [*about.decode().split(), "", "", "", ""][:4]
         if tab and (mode in _PLAIN or mode == "120000"):
-            yield os.fsdecode(name), int(size) if size.isdigit() else 0
+            yield os.fsdecode(name), name_of_object, int(size) if size.isdigit() else 0

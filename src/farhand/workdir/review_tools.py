@@ -20,7 +20,8 @@ from farhand.workdir.repository import split_z
 from farhand.workdir.review_copies import ReviewCopies
 from farhand.workdir.reviewed_commit import ReviewedCommit
 from farhand.workdir.snapshots import Snapshots
-from farhand.workdir.workdirs import compare, empty_tree, parent_of, shown_diff
+from farhand.workdir.verified_objects import FORGED, VerifiedObjects, verified_objects
+from farhand.workdir.workdirs import compare, empty_tree, has_head, parent_of, shown_diff
 
 NO_REPOSITORY = "The folder belongs to no git repository, so there is no change that could be judged."
 TOO_LARGE = "The change is too large to be judged: nobody would see all of it."
@@ -68,10 +69,12 @@ class LocalReviewTools:
         async def capture() -> Captured:
             if asked.scope is ReviewScope.ANSWER:
                 return Captured(binding=binding, data=answer)
-            return await _captured(git, worker, binding)
+            return await _captured(store.git, worker, binding)
 
-        copy = partial(self._copies.begin, asked.id, git, Path(worker.directory), binding)
-        captured, directory = await together(capture, copy)
+        async with verified_objects(git) as store:
+            await _take(store, binding, asked.scope)
+            copy = partial(self._copies.begin, asked.id, store.git, Path(worker.directory), binding)
+            captured, directory = await together(capture, copy)
         await self._copies.keep_text(directory, captured.data)
         return captured, directory
 
@@ -166,12 +169,19 @@ class LocalReviewTools:
         """The commit and the files may be of two moments; a gate opens only when both are again what was judged."""
         tree = await self._snapshots.take(worker, git.repository, exact=True)
         await git.open()
-        try:
-            told = (await git.run("log", "-1", "--format=%H%n%T%n%P", "--no-show-signature", "HEAD", "--")).data
-        except GitFailed:
+        if not await has_head(git):
             return FolderNow(tree=tree)
-        head, head_tree, parent = [*told.decode().split("\n"), "", ""][:3]
-        return FolderNow(head=head, head_tree=head_tree, parent=parent, tree=tree)
+        async with verified_objects(git) as store:
+            head = await store.find("HEAD")
+        return FolderNow(head=head.name, head_tree=head.line("tree"), parent=" ".join(head.lines("parent")), tree=tree)
+
+
+async def _take(store: VerifiedObjects, binding: ReviewBinding, scope: ReviewScope) -> None:
+    """All that is judged, by what its name says. What is said of commits is bound to the last of them."""
+    if scope is ReviewScope.COMMITS and await store.tree_of(binding.head) != binding.tree:
+        raise GitFailed(FORGED.format(name=binding.head))
+    await store.take_difference(await store.tree_of(binding.base or binding.tree), binding.tree)
+    await store.take_folders(binding.tree)
 
 
 async def _captured(git: Git, worker: Worker, binding: ReviewBinding) -> Captured:

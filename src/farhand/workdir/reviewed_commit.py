@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 
 import anyio
 
 from farhand.model.errors import GitFailed
 from farhand.model.review import CHANGED_SINCE, MOVED_ON, ReviewBinding
 from farhand.workdir.git import SYSTEM_PATH, Git
+from farhand.workdir.process_group import running_git
+from farhand.workdir.repository import unlock
 from farhand.workdir.sprint_tools import RUNS_NOTHING, SUBJECT_CHARACTERS
 
 _INDEX = "reviewed-index"
@@ -65,6 +66,7 @@ class ReviewedCommit:
         index = self._git.ours / _INDEX
         listed = await self._git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, tree, "--")
         variables = self._real_objects()
+        unlock(index)
         await self._git.run("read-tree", before, index=index, variables=variables)
         words = ("update-index", "-z", "--add", "--remove", "--stdin")
         await self._git.run(*words, index=index, stdin=listed.data, variables=variables)
@@ -101,12 +103,11 @@ class ReviewedCommit:
 
     async def _run_real(self, *words: str) -> str | None:
         """Git in the repository itself, for what changes its references: it runs no hook and no filter for that."""
+        top, printed = str(self._git.repository.top), bytearray()
         with anyio.fail_after(_SECONDS):
-            done = await anyio.run_process(
-                ["git", *RUNS_NOTHING, *words],
-                cwd=Path(self._git.repository.top),
-                env=self._environment,
-                check=False,
-                stdin=subprocess.DEVNULL,
-            )
-        return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
+            async with running_git([*RUNS_NOTHING, *words], top, self._environment, subprocess.DEVNULL) as process:
+                if process.stdout is not None:
+                    async for piece in process.stdout:
+                        printed += piece
+                code = await process.wait()
+        return printed.decode("utf-8", "replace").strip() if code == 0 else None

@@ -23,7 +23,7 @@ from farhand.model.secret_names import may_hold_secret
 from farhand.model.words import TurnId, Word
 from farhand.workdir.files import is_private
 from farhand.workdir.git import Git
-from farhand.workdir.repository import Repository, find_repository, split_z
+from farhand.workdir.repository import Repository, find_repository, split_z, unlock
 from farhand.workdir.repository_links import leads_out
 
 log = get_logger("workdir")
@@ -236,11 +236,6 @@ class Snapshots:
         except FileNotFoundError:
             return []
         return [one for line in lines if (one := _read(line)) is not None]
-
-
-def unlock(index: Path) -> None:
-    """Removes the lock that git leaves when it is ended. Nobody else uses an index of ours, and we one at a time."""
-    index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
 
 
 async def _see_all(git: Git, index: Path) -> None:

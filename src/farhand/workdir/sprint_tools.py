@@ -14,7 +14,7 @@ from farhand.model.errors import CannotDo
 from farhand.model.present import Worker
 from farhand.model.visible import visible
 from farhand.workdir.plain_config import why_not_plain
-from farhand.workdir.process_group import running_group, running_shell
+from farhand.workdir.process_group import running_git, running_shell
 
 VERIFIER_SECONDS = 1800.0
 GIT_SECONDS = 120.0
@@ -53,7 +53,9 @@ class LocalSprintTools:
             return False, error.text
 
     async def commit(self, worker: Worker, subject: str, trailer: str) -> tuple[str, str]:
-        """Commits what changed there: the commit's id, or why there is none."""
+        """Commits what changed there: the commit's id, or why there is none.
+
+        Cancelled, late, or when this process is killed, git ends at once and leaves no lock behind."""
         directory = worker.directory
         if self._refusal(worker) or not (Path(directory) / ".git").exists():
             return "", ""
@@ -89,7 +91,7 @@ class LocalSprintTools:
         return [one.partition("\t")[2] for one in listed.split("\0") if one.startswith("160000 ")]
 
     async def _git(self, directory: str, *words: str, most: int = OUTPUT_BYTES) -> tuple[bool, str]:
-        running = running_group(["git", *RUNS_NOTHING, *words], directory, self._environment)
+        running = running_git([*RUNS_NOTHING, *words], directory, self._environment)
         return await _outcome(running, words[-1], GIT_SECONDS, most)
 
 

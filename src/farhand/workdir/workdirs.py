@@ -23,6 +23,7 @@ from farhand.workdir.files import is_private, list_folder, parts_of, read_conten
 from farhand.workdir.git import ANSWER_BYTES, Git, GitAnswer
 from farhand.workdir.repository import Repository, split_z
 from farhand.workdir.snapshots import Snapshots
+from farhand.workdir.verified_objects import verified_difference
 
 OTHERS_FOLDERS = "The agents of this node run as another user, whose folders it does not look into."
 MOST_COMMITS = 200
@@ -141,7 +142,9 @@ async def parent_of(git: Git, commit: str) -> str:
 
 async def diff_trees(git: Git, worker: Worker, base: str, head: str, path: str) -> WorkdirDiff:
     """The changed files, and the patch of them or of that path alone."""
-    return (await shown_diff(git, worker, base, head, path))[0]
+    async with verified_difference(git, base, head) as (verified, before, after):
+        shown = (await shown_diff(verified, worker, before, after, path))[0]
+    return replace(shown, base=base, head=head)
 
 
 async def shown_diff(git: Git, worker: Worker, base: str, head: str, path: str) -> tuple[WorkdirDiff, frozenset[str]]:

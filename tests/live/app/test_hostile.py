@@ -90,3 +90,27 @@ def odd(inside: Locator, code: str) -> Locator:
 
 def opens_files(opened: Phone) -> None:
     opened.tap(opened.page.get_by_role("link", name="Files and changes"))
+
+
+def test_the_second_click_of_two_on_another_window_answers_no_question(phone: Opens, node: AppNode) -> None:
+    """Another site lays a window of its own over the app and has it closed by the first click: the second is ours."""
+    opened = phone()
+    opened.pair()
+    opened.open_worker("demo")
+    opened.say("demo", "ask")
+    allow = opened.button("Allow once").last
+    expect(allow).to_be_visible()
+    # It has stood there long enough for any tap.
+    seen = opened.page.evaluate("performance.now()")
+    while opened.page.evaluate("performance.now()") < seen + 2000:
+        continue
+    allow.evaluate("(button) => { window.dispatchEvent(new Event('focus')); button.click() }")
+    opened.say("demo", "behind it")
+    expect(opened.page.get_by_text("behind it").first).to_be_visible()
+    while "behind it" not in node.said():
+        continue
+    told = node.home.farhand("events", "--node", NODE).stdout
+    assert '"ask_raised"' in told
+    assert '"ask_settled"' not in told
+    opened.answer_ask("Allow once")
+    expect(opened.page.get_by_text("The note is written")).to_be_visible()

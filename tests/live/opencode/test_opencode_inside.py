@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +97,43 @@ async def a_command_runs_in_the_folder_that_its_card_names(house: House, cli_env
         await house.fact(TurnEnded, after=said.seq)
         assert (ask.question, ask.where) == ("Run: touch left", str(folder))
         (folder / "left").unlink()
+
+
+def repository(folder: Path, *settings: str, bare: bool = False) -> None:
+    """A repository with one commit, as it may come in an archive; with settings of its own."""
+    folder.mkdir(parents=True)
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    lines = [("init", "-q", "--bare")] if bare else [("init", "-q"), ("add", "."), ("commit", "-qm", "x")]
+    (folder / "a.txt").write_text("x\n")
+    for words in (*lines, ("config", *settings) if settings else ("status", "-s")):
+        subprocess.run(["git", *who, *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("wire", ["headless", "exec"])
+async def test_no_repository_below_or_beside_runs_anything_at_a_turn(cli_env: OpenCodeEnv, wire: str) -> None:
+    """OpenCode's own snapshots of a folder let git enter it, and a file of the repository says where they are kept."""
+    project, ran, program = (
+        cli_env.folder / f"hostile-{wire}",
+        cli_env.folder / f"ran-{wire}",
+        cli_env.folder / "run.sh",
+    )
+    program.write_text(f"#!/bin/sh\npwd >> {ran}\n")
+    program.chmod(0o755)
+    repository(project)
+    repository(project / "inner", "core.fsmonitor", str(program))
+    beside = cli_env.folder / f"snap-{wire}"
+    repository(beside / hashlib.sha1(str(project).encode()).hexdigest(), "core.fsmonitor", str(program), bare=True)
+    kept = cli_env.home / ".local/share/opencode/snapshot"
+    path = str(project / "plain.txt")
+    script = cli_env.model.script
+    for marker, leads in (("zz-below", ""), ("zz-beside", os.path.relpath(beside, kept))):
+        script.conversation(marker, use("write", filePath=path, content=f"{marker}\n"), say("done"))
+        if leads:
+            (project / ".git" / "opencode").write_text(leads)
+        async with cli_env.open() as house:
+            await house.hire(marker, backend="opencode", directory=project, mode=Mode.YOLO, wire=wire)
+            said = await house.say(marker, worker=marker)
+            await house.fact(TurnEnded, after=said.seq)
+        assert Path(path).read_text() == f"{marker}\n"
+        assert not ran.exists(), ran.read_text()
+    script.forget()

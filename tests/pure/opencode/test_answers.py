@@ -198,8 +198,15 @@ def test_the_mode_stands_above_what_the_person_lets_a_single_agent_do() -> None:
     content = json.loads(launch.variables(Mode.DEFAULT, variables)["OPENCODE_CONFIG_CONTENT"])
     asks_first = {"permission": launch.permissions(Mode.DEFAULT)}
     usual = dict.fromkeys(("build", "plan", "explore"), asks_first)
-    assert content == {"model": "mine", "agent": {**usual, "general": {**asks_first, "prompt": "p"}, "mine": {"x": 1}}}
-    assert "OPENCODE_CONFIG_CONTENT" not in launch.variables(Mode.YOLO, variables)
+    agents = {**usual, "general": {**asks_first, "prompt": "p"}, "mine": {"x": 1}}
+    assert content == {"model": "mine", "snapshot": False, "agent": agents}
+    # Whoever may do everything is held by nothing, and runs no git of OpenCode's own either.
+    free = json.loads(
+        launch.variables(Mode.YOLO, {"OPENCODE_CONFIG_CONTENT": json.dumps({**own, "snapshot": True})})[
+            "OPENCODE_CONFIG_CONTENT"
+        ]
+    )
+    assert free == {**own, "snapshot": False}
     with pytest.raises(DriverError, match="cannot be read"):
         launch.variables(Mode.DEFAULT, {"OPENCODE_CONFIG_CONTENT": "[]"})
 

@@ -59,6 +59,13 @@ export const FAILURE_TEXTS = {
     "{worker} no tiene nada en marcha.",
     "{worker} 当前没有进行中的任务。",
   ],
+  fail_plain_http: [
+    "Over plain http whoever reads along in the network would have this device’s key. Open the app over https (farhand run --reach tailscale) or on the node’s own machine, and ask for a new code: farhand pair.",
+    "Über unverschlüsseltes http hätte jeder, der im Netz mitliest, den Schlüssel dieses Geräts. Öffne die App über https (farhand run --reach tailscale) oder auf dem Rechner des Nodes, und hol einen neuen Code: farhand pair.",
+    "En http non chiffré, quiconque lit sur le réseau aurait la clé de cet appareil. Ouvre l’app en https (farhand run --reach tailscale) ou sur la machine du nœud, et demande un nouveau code : farhand pair.",
+    "Por http sin cifrar, quien lea en la red tendría la clave de este dispositivo. Abre la app por https (farhand run --reach tailscale) o en la máquina del nodo, y pide otro código: farhand pair.",
+    "通过未加密的 http，网络中的旁听者会得到此设备的密钥。请用 https 打开应用（farhand run --reach tailscale），或在节点所在的机器上打开，并获取新代码：farhand pair。",
+  ],
   fail_too_many_tries: [
     "Too many wrong codes. Wait a minute.",
     "Zu viele falsche Codes. Warte eine Minute.",

@@ -114,18 +114,24 @@ def variables(mode: Mode, own: Mapping[str, str], password: str = "") -> dict[st
         # Nothing of the agent's own program may change while a worker uses it.
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_PERMISSION": msgspec.json.encode(permissions(mode)).decode(),
-        **({} if mode is Mode.YOLO else {CONTENT: _configuration(mode, own.get(CONTENT, ""))}),
+        CONTENT: _configuration(mode, own.get(CONTENT, "")),
         **({"OPENCODE_SERVER_PASSWORD": password} if password else {}),
     }
 
 
 def _configuration(mode: Mode, own: str) -> str:
-    """The person's configuration in a variable, if there is one, with the mode's leave for each of the CLI's agents."""
+    """The person's configuration in a variable, if there is one, with the mode's leave for each of the CLI's agents.
+
+    Without snapshots: they let git into every repository below the folder, whose settings may run programs, and a file
+    in `.git` says where they are kept."""
     try:
         given = msgspec.json.decode(own or "{}", type=dict[str, object])
         agents = msgspec.convert(given.get("agent", {}), dict[str, dict[str, object]])
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
         raise DriverError(f"{CONTENT} cannot be read: {error}") from error
+    given = {**given, "snapshot": False}
+    if mode is Mode.YOLO:
+        return msgspec.json.encode(given).decode()
     held = {name: {**agents.get(name, {}), "permission": permissions(mode)} for name in MANIFEST.agents}
     return msgspec.json.encode({**given, "agent": {**agents, **held}}).decode()
 

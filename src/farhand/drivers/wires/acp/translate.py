@@ -14,7 +14,7 @@ from farhand.drivers.wires.asks.actions import action_of, compact_json, names_co
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.lines.agent import Prompt
 from farhand.drivers.wires.text.tool_title import pretty_json
-from farhand.model.action import Action, ActionKind, files, headline
+from farhand.model.action import Action, ActionKind, files, headline, on_one_line
 from farhand.model.phrases import choice, phrase, said
 from farhand.sdk.acp.words import AcpOption, AcpPermission, AcpSaid, AcpTurnEnded, ToolProgress, Update
 
@@ -155,7 +155,9 @@ def _whole(call: ToolProgress, action: Action) -> str:
     shown = call.text if call.text != given else ""
     if given:
         return f"{given}\n\nThe agent shows:\n{shown}" if shown else given
-    return shown if action.kind is not ActionKind.CALL else f"{NO_RAW_INPUT}\n\n{shown}".strip()
+    # What the headline cuts, or puts on one line, stands here as it is.
+    rest = "" if on_one_line(action.target) == action.target else f"{action.target}\n\n"
+    return f"{rest}{shown}" if action.kind is not ActionKind.CALL else f"{NO_RAW_INPUT}\n\n{rest}{shown}".strip()
 
 
 def _rank(option: AcpOption) -> int:

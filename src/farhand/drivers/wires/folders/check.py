@@ -13,7 +13,8 @@ import msgspec
 
 from farhand.disk.atomic import write_private
 from farhand.drivers.wires.folders.find import Finding, FolderReads, as_code, in_settings, one_line, too_long, unseen
-from farhand.drivers.wires.folders.scan import Unseen, digest_of, matching
+from farhand.drivers.wires.folders.git_settings import in_repositories
+from farhand.drivers.wires.folders.scan import Unseen, digest_of, folders_with, matching
 from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.present import Worker
 
@@ -98,7 +99,11 @@ def look(folder: Path, reads: FolderReads, home: Path | None = None) -> list[Fin
                 found += in_file(file, str(file.relative_to(place)) if place == folder else str(file))
             if too_many is not None:
                 found.append(unseen(str(place), too_many.why, too_many.mark))
-    return found
+    for place in folders_with(folder, {pattern.partition("/")[0] for pattern in reads.below}):
+        files, too_many = matching(place, reads.below)
+        found += [one for file in files for one in _code(file, str(file.relative_to(folder)))]
+        found += [unseen(str(place), too_many.why, too_many.mark)] if too_many is not None else []
+    return found + in_repositories(_places(folder, home))
 
 
 def _settings(harmless: Iterable[str], file: Path, name: str) -> list[Finding]:

@@ -6,10 +6,11 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from farhand.drivers.wires.asks.actions import compact_json
+from farhand.model.git_config import is_harmless, settings_of
 from farhand.model.visible import visible
 from farhand.model.words import Word, replace
 
@@ -30,6 +31,8 @@ class FolderReads(Word):
     harmless: tuple[str, ...] = ()
     # Files that run, or that tell the agent what it may run.
     code: tuple[str, ...] = ()
+    # The same, of each folder below: the agent finds them where it reads a file beside them.
+    below: tuple[str, ...] = ()
 
 
 class Finding(Word):
@@ -55,6 +58,22 @@ def in_settings(file: str, content: bytes, harmless: Iterable[str]) -> list[Find
         for name, value in read.items()
         if not _is_empty(value)
         for words, value in _describe(name, value, known)
+    ]
+
+
+def in_git_settings(file: str, content: bytes, is_own: Callable[[str], bool]) -> list[Finding]:
+    """What a repository's own configuration gives: programs that git would run, files that it would read.
+
+    A working tree may be named where it is the repository's own."""
+    try:
+        read = settings_of(content.decode("utf-8"))
+    except ValueError:
+        return [_finding(file, "settings that cannot be read here", hashlib.sha256(content).hexdigest())]
+    given = [(key, value) for key, value in read if not is_harmless(key, value)]
+    return [
+        _finding(file, f"setting {key}: {value}", value)
+        for key, value in given
+        if not (key == "core.worktree" and is_own(value))
     ]
 
 

@@ -25,4 +25,5 @@ def reads_of_every_driver() -> FolderReads:
     every = [reads_of(tomllib.loads(one.read_text("utf-8"))) for one in manifests if one.is_file()]
     settings = dict.fromkeys(chain.from_iterable(one.settings for one in every))
     code = dict.fromkeys(chain.from_iterable(one.code for one in every))
-    return FolderReads(settings=tuple(settings), code=tuple(code))
+    below = dict.fromkeys(chain.from_iterable(one.below for one in every))
+    return FolderReads(settings=tuple(settings), code=tuple(code), below=tuple(below))

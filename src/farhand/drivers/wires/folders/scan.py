@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,8 @@ MOST_FILES: Final = 500
 # A link may lead to a whole disk.
 MOST_SEEN: Final = 20_000
 MOST_FOLDERS: Final = 2_000
+# Of a whole project; it takes half a second to look into so many.
+MOST_BELOW: Final = 20_000
 _EVERYWHERE: Final = "/**/"
 
 
@@ -34,9 +36,20 @@ def matching(place: Path, patterns: Iterable[str]) -> tuple[list[Path], Unseen |
     every = list(dict.fromkeys(one for pattern in patterns for one in islice(_fitting(place, pattern), MOST_SEEN)))
     if len(every) <= MOST_FILES:
         return every, None
-    marks = "\n".join(f"{one}\0{_mark(one)}" for one in every[MOST_FILES:])
+    marks = "\n".join(f"{one}\0{mark_of(one)}" for one in every[MOST_FILES:])
     digest = hashlib.sha256(marks.encode("utf-8", "surrogatepass")).hexdigest()
     return every[:MOST_FILES], Unseen(why=f"more than {MOST_FILES} files", mark=digest)
+
+
+def folders_with(folder: Path, names: Collection[str]) -> list[Path]:
+    """The folders below this one that have a folder of one of these names; links are not followed."""
+    found: list[Path] = []
+    walk = os.walk(folder) if names else iter(())
+    for at, folders, _ in islice(walk, MOST_BELOW):
+        if at != str(folder) and not set(names).isdisjoint(folders):
+            found.append(Path(at))
+        folders[:] = [one for one in sorted(folders) if one not in names and one != ".git"]
+    return found
 
 
 def digest_of(file: Path) -> str | Unseen:
@@ -44,16 +57,16 @@ def digest_of(file: Path) -> str | Unseen:
     try:
         about = file.stat()
         if not stat.S_ISREG(about.st_mode):
-            return Unseen(why="no ordinary file", mark=_mark(file))
+            return Unseen(why="no ordinary file", mark=mark_of(file))
         if about.st_size > MOST_BYTES:
-            return Unseen(why=f"{about.st_size:,} bytes", mark=_mark(file))
+            return Unseen(why=f"{about.st_size:,} bytes", mark=mark_of(file))
         with file.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
-        return Unseen(why=error.strerror or "unreadable", mark=_mark(file))
+        return Unseen(why=error.strerror or "unreadable", mark=mark_of(file))
 
 
-def _mark(file: Path) -> str:
+def mark_of(file: Path) -> str:
     """What is another one when the file was changed: nobody but the system sets the time of the last change."""
     try:
         about = file.stat()
