@@ -22,7 +22,7 @@ from farhand.model.sandbox import SandboxEngine
 from farhand.model.variables import is_yes, port_number
 from farhand.reach.choose import INSTALL
 from farhand.reach.tailscale import Tailscale
-from farhand.sandbox import scoped_sockets
+from farhand.sandbox import inside_start
 from farhand.sandbox.engine import call, find_engine
 from farhand.sandbox.environment import without_secrets
 from farhand.store.folder import running
@@ -128,7 +128,7 @@ class NodeChecks:
         except FarhandError as error:
             return CheckResult("containers", BAD, error.text, "correct it")
         if engine.kind is SandboxEngine.BWRAP:
-            is_closed = options.limits.network == "none" or scoped_sockets.is_supported()
+            is_closed = options.limits.network == "none" or inside_start.knows_scopes()
             return bubblewrap_result(engine.program, is_closed=is_closed, is_used=self._is_sandboxed())
         if call([engine.program, "image", "inspect", options.image], environ).code == 0:
             return CheckResult("containers", GOOD, f"{engine.kind}, image {options.image}")

@@ -23,7 +23,7 @@ from farhand.model.present import Worker
 from farhand.model.sandbox import MOUNTED, PRIVATE, SOCKET, Mount, SandboxedStart, SandboxEngine, SandboxOptions
 from farhand.model.words import Word
 from farhand.model.worker_keys import KEY_VARIABLE, NAME_VARIABLE
-from farhand.sandbox import bwrap, engine, own_python, plan, scoped_sockets
+from farhand.sandbox import bwrap, engine, inside_start, own_python, plan
 from farhand.sandbox.known_places import RECORDS, KnownPlaces
 from farhand.sandbox.mount_sources import MountSources, bring_over, make_folder
 from farhand.sandbox.plan import SandboxPlaces
@@ -224,10 +224,11 @@ class LocalSandboxes:
         return SandboxedStart(argv=tuple(words), environment={**inside, **client}, kind=record.kind, pid=record.pid)
 
     def _launcher(self) -> Sequence[str]:
-        """What keeps an agent from the abstract sockets of this machine, whose network it shares, where that can be."""
-        if self._options.limits.network == "none" or not scoped_sockets.is_supported():
-            return ()
-        return (sys.executable, "-IS", scoped_sockets.__file__)
+        """What keeps an agent from namespaces of its own, and from the abstract sockets of this machine where that can
+        be and it shares this machine's network."""
+        own_sockets = self._options.limits.network == "none" or not inside_start.knows_scopes()
+        words = (inside_start.SHARES_SOCKETS,) if own_sockets else ()
+        return (sys.executable, "-IS", inside_start.__file__, *words)
 
     def _plan(
         self, worker: Worker, argv: tuple[str, ...], environment: Mapping[str, str], name: str, *, terminal: bool
