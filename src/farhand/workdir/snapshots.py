@@ -29,6 +29,7 @@ from farhand.workdir.repository_links import leads_out
 log = get_logger("workdir")
 LARGEST_FILE = 10 * 1024 * 1024
 MOST_FILES = 20_000
+MOST_INDEX_BYTES = 256 * 1024 * 1024
 OUTSIDE = "The git repository of {worker} lies outside of its sandbox, so nobody looks into it."
 LOG = "turns.jsonl"
 INDEX = "snapshot-index"
@@ -92,8 +93,8 @@ class Snapshots:
         self._locks: dict[str, anyio.Lock] = {}
         # Of each hiring, the turn that began in no repository: its end would have nothing to be compared with.
         self._without: dict[str, TurnId] = {}
-        # The newest tree of each hiring, since the node's start.
-        self._last: dict[str, str] = {}
+        # The hirings whose index was brought up to date since the node's start.
+        self._read: set[str] = set()
         self._places = anyio.Semaphore(AT_ONCE, fast_acquire=True)
         # Of each hiring, the starts and ends of turns that are yet to be looked at; and the hirings that have such.
         self._waiting: dict[str, list[Event]] = {}
@@ -179,12 +180,17 @@ class Snapshots:
 
     async def _take_exact(self, worker: Worker, repository: Repository) -> str:
         """Git takes a file for unchanged that was edited within a second, to the same size, and given its old time."""
-        last = self._last.get(worker.hiring_id) or await self._take(worker, repository)
+        if worker.hiring_id not in self._read:
+            await self._take(worker, repository)
         git, index = Git(repository, self.ours(worker)), self.ours(worker) / EXACT_INDEX
         unlock(index)
-        # Read from a tree, an index knows no times: all contents are compared.
-        await git.run("read-tree", last, index=index)
-        return await self._update(git, index, last)
+        index.unlink(missing_ok=True)
+        # Made of names alone, an index knows no times and no trees: all contents are compared, and all trees are made.
+        listed = await git.run("ls-files", "-s", "-z", index=self.ours(worker) / INDEX, most=MOST_INDEX_BYTES)
+        if listed.cut:
+            raise GitFailed("The repository has too many files to be compared one by one.")
+        await git.run("update-index", "-z", "--index-info", index=index, stdin=listed.data)
+        return await self._update(git, index)
 
     async def _take(self, worker: Worker, repository: Repository) -> str:
         ours = self.ours(worker)
@@ -200,18 +206,17 @@ class Snapshots:
             await _see_all(git, copy)
             # Not before all marks are off: what was cut off is begun anew.
             copy.replace(index)
-        tree = self._last[worker.hiring_id] = await self._update(git, index)
+        tree = await self._update(git, index)
+        self._read.add(worker.hiring_id)
         return tree
 
-    async def _update(self, git: Git, index: Path, last: str = "") -> str:
-        """Takes what was changed into the index; the tree that it makes, which is the last one where nothing was."""
+    async def _update(self, git: Git, index: Path) -> str:
+        """Takes what was changed into the index; the tree that it makes."""
         listed = await git.run("ls-files", "-z", *CHANGED, index=index)
         names = list(split_z(listed.data))
         if listed.cut or len(names) > MOST_FILES:
             raise GitFailed(f"More than {MOST_FILES:,} files changed.")
         taken = await anyio.to_thread.run_sync(paths_to_take, git.repository.top, names, self.private)
-        if last and not taken:
-            return last
         if taken:
             stdin = b"".join(os.fsencode(name) + b"\0" for name in taken)
             await git.run("update-index", "-z", "--add", "--remove", "--stdin", index=index, stdin=stdin)
