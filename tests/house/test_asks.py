@@ -7,10 +7,11 @@ import pytest
 
 from farhand.channels.kit.ask_cards import settlement
 from farhand.model import errors
+from farhand.model.action import ActionKind, files
 from farhand.model.commands import Tune
 from farhand.model.facts import AnswerDelivered, AskRaised, AskSettled, Said, Tuned, TurnEnded
 from farhand.model.ports import Change, Settle
-from farhand.model.words import AskKind, Choice, HowEnded, HowSettled, Mode
+from farhand.model.words import AskKind, Choice, HowEnded, HowSettled, Mode, replace
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
@@ -281,3 +282,20 @@ async def test_the_key_that_stops_an_agent_answers_no_question_at_the_desk(house
     await house.until(lambda present: bool((turn := present.workers["ann"].turn) and turn.interrupt_asked))
     await house.agent.links["ann"].say(AskSettled(ask="a", how=HowSettled.DESK))
     assert (await house.fact(AskSettled)).how is HowSettled.WITHDRAWN
+
+
+@pytest.mark.parametrize("path", ["README.txt", "linked/new.txt", "linked/../linked/key"])
+async def test_a_link_that_leads_out_of_the_folder_is_told_before_anybody_says_yes(
+    house: House, tmp_path: Path, path: str
+) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    for folder in (outside, project):
+        folder.mkdir()
+    (project / "README.txt").symlink_to(outside / "keys")
+    (project / "linked").symlink_to(outside)
+    await house.hire(directory=project)
+    house.agent.plays(replace(ASK, about=AskKind.PERMISSION, action=files(ActionKind.EDIT, path, "plain.txt")))
+    await house.say("mend it")
+    ask = await house.fact(AskRaised)
+    assert len(ask.risks) == 1
+    assert ask.risks[0].startswith(f"writes outside the folder: {path} → {tmp_path}/")

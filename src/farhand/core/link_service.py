@@ -8,6 +8,7 @@ import anyio
 
 from farhand.core import admit, errand_facts
 from farhand.core.advice import advised
+from farhand.core.ask_paths import followed
 from farhand.core.hub import LocalHub
 from farhand.core.restarts import RestartPolicy
 from farhand.core.steps import Begin, Leave, Restart, Step, next_step
@@ -116,7 +117,7 @@ class LinkService:
         now = self._clock.now()
         cursor = Cursor(owner=self._owner, value=batch.cursor) if batch.cursor else None
         turn = self.worker.turn
-        bounded = self._text.bounded(turn.id if turn else None, batch.heard)
+        bounded = followed(self._text.bounded(turn.id if turn else None, batch.heard), self.worker.directory)
 
         def make_drafts(worker: Worker) -> list[Draft]:
             heard = chosen(worker, bounded)

@@ -31,6 +31,8 @@ class Action(Word):
     paths: tuple[str, ...] = ()
     # The tool, by the name that the agent has for it.
     tool: str = ""
+    # Where those of the paths lead that a link leads out of the folder.
+    leads: tuple[str, ...] = ()
 
 
 _VERBS: Final = {

@@ -40,7 +40,8 @@ def _action(action: Action | None) -> Action | None:
     if action is None:
         return None
     paths = tuple(map(visible, action.paths))
-    return replace(action, target=visible(action.target), paths=paths, tool=visible(action.tool))
+    leads = tuple(map(visible, action.leads))
+    return replace(action, target=visible(action.target), paths=paths, tool=visible(action.tool), leads=leads)
 
 
 def _choice(choice: Choice) -> Choice:

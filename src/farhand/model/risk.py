@@ -91,7 +91,7 @@ def risks_of(action: Action | None, folder: str) -> tuple[Phrase, ...]:
         case ActionKind.WRITE | ActionKind.EDIT | ActionKind.DELETE:
             return _of_change(action, folder)
         case ActionKind.READ:
-            away = _away(action.paths, folder)
+            away = _away(action.paths, folder, action.leads)
             return (phrase("risk_reads_outside", paths=away) if away else phrase("routine_reads"),)
         case ActionKind.FETCH:
             addresses = [one.rstrip(".,;:!?") for one in _ADDRESSES.findall(action.target)] or [action.target]
@@ -115,7 +115,7 @@ def _of_change(action: Action, folder: str) -> tuple[Phrase, ...]:
     deletes = action.kind is ActionKind.DELETE
     if not action.paths:
         return (phrase("risk_deletes_unnamed" if deletes else "risk_writes_unnamed"),)
-    away = _away(action.paths, folder)
+    away = _away(action.paths, folder, action.leads)
     if away:
         found = [phrase("risk_deletes_outside" if deletes else "risk_writes_outside", paths=away)]
     else:
@@ -125,9 +125,9 @@ def _of_change(action: Action, folder: str) -> tuple[Phrase, ...]:
     return tuple(found)
 
 
-def _away(paths: Iterable[str], folder: str) -> str:
-    """Those of the paths that lead out of the folder by their names, links not followed; the first few of them."""
-    away = list(dict.fromkeys(path for path in paths if path not in _HARMLESS and _is_away(path, folder)))
+def _away(paths: Iterable[str], folder: str, leads: Iterable[str] = ()) -> str:
+    """Those of the paths that lead out of the folder by name or by a link; the first few of them."""
+    away = list(dict.fromkeys([*leads, *(one for one in paths if one not in _HARMLESS and _is_away(one, folder))]))
     more = f" (+{len(away) - _SHOWN_PATHS})" if len(away) > _SHOWN_PATHS else ""
     return ", ".join(away[:_SHOWN_PATHS]) + more
 

@@ -17,6 +17,7 @@ export interface Action {
   readonly target?: string; // ""
   readonly paths?: readonly string[]; // []
   readonly tool?: string; // ""
+  readonly leads?: readonly string[]; // []
 }
 
 /** What would be done. */
