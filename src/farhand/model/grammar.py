@@ -35,7 +35,7 @@ def read_reply(
 ) -> Wish | None:
     """A reply: to one of our messages, for the worker whose name it begins with; any other, for the focused one.
 
-    What somebody else wrote is quoted line by line, behind a line that says so: nothing in it passes for the manager's."""
+    What somebody else wrote is quoted line by line, behind a line that says so: none of it passes for the manager's."""
     if not text.strip():
         return None
     name, colon, rest = quoted.partition(":")
