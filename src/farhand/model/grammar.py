@@ -14,6 +14,8 @@ from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Unsure, Wish,
 
 __all__ = ("InfoRequest", "Listing", "Quit", "Tell", "Wish", "Wrong", "meant", "read", "read_reply")
 EVERYBODY = "all"
+# Before words of somebody else's.
+FORWARDED = "Forwarded message:"
 CHAT = chat()
 # What a phone adds to a command in a group.
 _OUR_NAME = re.compile(r"@\w+bot\Z", re.IGNORECASE)
@@ -30,13 +32,19 @@ def read(identity: str, text: str, present: Present, surface: Surface = CHAT) ->
     return Tell(id=identity, text=text)
 
 
-def read_reply(identity: str, text: str, quoted: str, present: Present, *, ours: bool = True) -> Wish | None:
-    """A reply: to one of our messages, for the worker whose name it begins with; any other, for the focused one."""
+def read_reply(
+    identity: str, text: str, quoted: str, present: Present, *, ours: bool = True, foreign: bool = False
+) -> Wish | None:
+    """A reply: to one of our messages, for the worker whose name it begins with; any other, for the focused one.
+
+    What somebody else wrote is quoted line by line, behind a line that says so: none of it passes for the manager's."""
     if not text.strip():
         return None
     name, colon, rest = quoted.partition(":")
     worker = name if ours and colon and name in present.workers else ""
     context = rest.lstrip("\n ") if worker else quoted
+    if foreign:
+        context = "\n".join((FORWARDED, *(f"> {line}" for line in quoted.splitlines())))
     whole = f"Manager reply:\n{text}\n\nContext (your previous message):\n{context}"
     return Tell(id=identity, text=whole, worker=worker, needs_focus=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
@@ -79,3 +80,19 @@ async def test_a_command_runs_in_the_folder_that_its_card_names(cli_env: ClaudeE
         await house.fact(TurnEnded, after=said.seq)
     (left,) = cli_env.project.rglob("left")
     assert (ask.question, ask.where) == ("Run: touch left", str(left.parent))
+
+
+@WIRES
+async def test_no_worker_makes_a_worktree_of_its_own_unasked(cli_env: ClaudeEnv, wire: str) -> None:
+    """It would write in `plan`, too, and run commands in a folder that no card names."""
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    for words in (("init", "-q"), ("commit", "-qm", "x", "--allow-empty")):
+        subprocess.run(["git", *who, *words], cwd=cli_env.project, check=True)
+    find = use("ToolSearch", query="select:EnterWorktree", max_results=1)
+    cli_env.model.script.conversation("zz-away", find, use("EnterWorktree", name="away"), say("tried"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env, wire)
+        await done(house, "zz-away")
+    assert not (cli_env.project / ".claude").exists()
+    branches = subprocess.run(["git", "branch"], cwd=cli_env.project, check=True, capture_output=True, text=True)
+    assert "away" not in branches.stdout

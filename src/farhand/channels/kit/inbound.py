@@ -33,7 +33,6 @@ from farhand.model.words import Sender, replace
 log = get_logger("chat")
 LONGEST_NAME = 64
 # A file that comes within this time keeps its place before what is said after it.
-FORWARDED = "Forwarded message:"
 
 
 class Inbound:
@@ -253,13 +252,15 @@ def _read_bare(message: ChatMessage, present: Present, surface: Surface, topic: 
     text = message.text or message.caption
     if message.foreign:
         # Behind a line of ours, for an agent's own commands begin a text, too.
-        return Tell(id=message.id, text=f"{FORWARDED}\n{text}", needs_focus=True) if text.strip() else None
+        return Tell(id=message.id, text=f"{grammar.FORWARDED}\n{text}", needs_focus=True) if text.strip() else None
     wish = grammar.read(message.id, named_command(text, topic, surface) if topic else text, present, surface)
     context = message.quoted.text if message.quoted else ""
     is_bare = isinstance(wish, Tell) and not wish.worker and not wish.everybody and not text.startswith("/")
     if not is_bare or message.quoted is None or not context.strip():
         return wish
-    return grammar.read_reply(message.id, text, context, present, ours=message.quoted.ours)
+    return grammar.read_reply(
+        message.id, text, context, present, ours=message.quoted.ours, foreign=message.quoted.foreign
+    )
 
 
 def _shown_worker(message: ChatMessage, present: Present) -> str:

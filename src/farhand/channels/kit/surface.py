@@ -33,8 +33,9 @@ class QuotedMessage(Word):
 
     reference: str
     text: str = ""
-    # Whether we wrote it.
+    # Whether we wrote it, or somebody else did: neither is so where the person who replies did.
     ours: bool = False
+    foreign: bool = False
 
 
 class ChatMessage(Word):

@@ -6,6 +6,7 @@ from farhand.channels.kit.surface import ChatMessage, ChatTap, QuotedMessage, Se
 from farhand.channels.telegram.words import (
     CallbackQuery,
     Document,
+    Quoted,
     TelegramMessage,
     TelegramPerson,
     Update,
@@ -83,6 +84,7 @@ def to_message(message: TelegramMessage, via: str, bot: str) -> ChatMessage:
             reference=str(quoted.message_id),
             text=quoted.text or quoted.caption,
             ours=quoted.sender is not None and str(quoted.sender.id) == bot,
+            foreign=_is_foreign(quoted, sender, bot),
         )
         if quoted
         else None,
@@ -90,6 +92,12 @@ def to_message(message: TelegramMessage, via: str, bot: str) -> ChatMessage:
         spoken=message.spoken,
         edits=f"{via}:m:{bot}:{message.chat.id}:{message.message_id}" if message.edit_date else "",
     )
+
+
+def _is_foreign(quoted: Quoted, sender: TelegramPerson | None, bot: str) -> bool:
+    """Whether neither we nor the person who replies wrote it."""
+    by = str(quoted.sender.id) if quoted.sender else ""
+    return quoted.foreign or by not in (bot, str(sender.id) if sender else "")
 
 
 def _is_person(sender: TelegramPerson | None) -> bool:

@@ -42,7 +42,29 @@ class Document(msgspec.Struct, frozen=True):
     file_size: int = 0
 
 
-class Quoted(msgspec.Struct, frozen=True):
+class WhoseWords(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose words a message has: Telegram has had several names for where it was forwarded from."""
+
+    forward_origin: msgspec.Raw = msgspec.Raw(b"")
+    forward_date: int = 0
+    forward_from: msgspec.Raw = msgspec.Raw(b"")
+    forward_from_chat: msgspec.Raw = msgspec.Raw(b"")
+    forward_sender_name: msgspec.Raw = msgspec.Raw(b"")
+    is_automatic_forward: bool = False
+    via_bot: msgspec.Raw = msgspec.Raw(b"")
+    # A bot that a person let write in their name.
+    sender_business_bot: msgspec.Raw = msgspec.Raw(b"")
+    business_connection_id: msgspec.Raw = msgspec.Raw(b"")
+
+    @property
+    def foreign(self) -> bool:
+        """Whether somebody else wrote it, or a bot did."""
+        forwarded = (self.forward_origin, self.forward_from, self.forward_from_chat, self.forward_sender_name)
+        of_bots = (self.via_bot, self.sender_business_bot, self.business_connection_id)
+        return bool(self.forward_date) or any(map(bytes, (*forwarded, *of_bots)))
+
+
+class Quoted(WhoseWords, frozen=True):
     """The message that a message replies to."""
 
     message_id: int
@@ -51,7 +73,7 @@ class Quoted(msgspec.Struct, frozen=True):
     sender: TelegramPerson | None = msgspec.field(default=None, name="from")
 
 
-class TelegramMessage(msgspec.Struct, frozen=True):
+class TelegramMessage(WhoseWords, frozen=True):
     """Something that somebody wrote."""
 
     message_id: int
@@ -72,29 +94,11 @@ class TelegramMessage(msgspec.Struct, frozen=True):
     is_topic_message: bool = False
     # A channel or a nameless admin that speaks in the place of a person.
     sender_chat: TelegramChat | None = None
-    # Whose words they were; Telegram has had several names for it.
-    forward_origin: msgspec.Raw = msgspec.Raw(b"")
-    forward_date: int = 0
-    forward_from: msgspec.Raw = msgspec.Raw(b"")
-    forward_from_chat: msgspec.Raw = msgspec.Raw(b"")
-    forward_sender_name: msgspec.Raw = msgspec.Raw(b"")
-    is_automatic_forward: bool = False
-    via_bot: msgspec.Raw = msgspec.Raw(b"")
-    # A bot that a person let write in their name.
-    sender_business_bot: msgspec.Raw = msgspec.Raw(b"")
-    business_connection_id: msgspec.Raw = msgspec.Raw(b"")
 
     @property
     def spoken(self) -> bool:
         """Whether it is a recording of somebody's voice."""
         return any(map(bytes, (self.voice, self.audio, self.video_note)))
-
-    @property
-    def foreign(self) -> bool:
-        """Whether somebody else wrote it, or a bot did."""
-        forwarded = (self.forward_origin, self.forward_from, self.forward_from_chat, self.forward_sender_name)
-        of_bots = (self.via_bot, self.sender_business_bot, self.business_connection_id)
-        return bool(self.forward_date) or any(map(bytes, (*forwarded, *of_bots)))
 
 
 class CallbackQuery(msgspec.Struct, frozen=True):

@@ -52,6 +52,8 @@ PASSED_PREFIXES = (
 # What other sessions on this machine send is heard as a colleague's word, by reviewers, too: a worker is written to
 # through its node alone.
 CLOSED_TO_SESSIONS: Final = {"crossSessionInbound": "refuse"}
+# It makes a branch and a checkout unasked, in `plan`, too, and then works in a folder that nobody was shown.
+NO_WORKTREE: Final = {"permissions": {"deny": ["EnterWorktree"]}}
 # Prompts that a file of the project schedules, or the agent itself, would be heard as the person's.
 NO_SCHEDULE: Final = {"CLAUDE_CODE_DISABLE_CRON": "1"}
 # No request for permission says in which folder a command would run: it is the worker's, also after a `cd`.
@@ -145,7 +147,7 @@ def cost_file(folder: Path) -> Path:
 
 def session_settings(groups: Mapping[str, object], cost: Path | None = None) -> JsonObject:
     """The settings of one worker's session, beside the person's own, which stay untouched."""
-    settings = {"skipDangerousModePermissionPrompt": True, **CLOSED_TO_SESSIONS, "hooks": dict(groups)}
+    settings = {"skipDangerousModePermissionPrompt": True, **CLOSED_TO_SESSIONS, **NO_WORKTREE, "hooks": dict(groups)}
     return {**settings, "statusLine": status_line(cost)} if cost else settings
 
 
@@ -179,7 +181,7 @@ def headless_line(program: str, mode: Mode, model: str, session: str, *, resume:
     known = ["--resume", session] if resume else ["--session-id", session]
     arguments: list[str] = MANIFEST["modes"][mode.value]["arguments"]
     quiet = [] if mode is Mode.DEFAULT else arguments
-    closed = ["--settings", msgspec.json.encode(CLOSED_TO_SESSIONS).decode()]
+    closed = ["--settings", msgspec.json.encode({**CLOSED_TO_SESSIONS, **NO_WORKTREE}).decode()]
     return [program, *talk, *more, *quiet, *_chosen(model, effort), *closed, *known]
 
 
