@@ -138,6 +138,7 @@ def test_text_that_streams_below_moves_nothing_that_is_read_above(phone: Browser
 def test_text_below_and_older_messages_above_move_nothing_that_is_read(phone: BrowserContext, address: str) -> None:
     page = opened(phone, f"{address}?long=30&stream=1#/w/ann")
     assert page.evaluate(WATCH_BOTH, ENOUGH_PIXELS) < 1
+    page.locator(".jump").wait_for()
 
 
 def test_a_microphone_that_the_browser_denies_is_told(phone: BrowserContext, address: str) -> None:
