@@ -183,8 +183,8 @@ def test_a_busy_worker_is_told_and_the_message_waits(desk: Desk) -> None:
     desk.type("and then this please\r")
     desk.see("demo is busy: your message waits. /queue shows it.")
     desk.type("/stop\r")
+    desk.see("Taken back, for demo had not begun: “and then this please”.")
     desk.see("demo: ■ stopped")
-    desk.see("You said: “and then this please”")
 
 
 def test_the_app_is_opened_in_the_desktops_browser_and_its_code_is_nobody_elses(tmp_path: Path) -> None:

@@ -42,6 +42,10 @@ def ask(choices: tuple[Choice, ...], about: AskKind = AskKind.PERMISSION, *, sev
         ("yes", "once", ""),
         ("  YES. ", "once", ""),
         ("go ahead", "once", ""),
+        ("yes, once", "once", ""),
+        ("go ahead, just this once please", "once", ""),
+        ("ja bitte", "once", ""),
+        ("oui, une fois", "once", ""),
         ("sí", "once", ""),
         ("да", "once", ""),
         ("👍", "once", ""),
@@ -61,7 +65,18 @@ def test_an_answer(text: str, choice: str, note: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["yes, but not the tests", "1 file is missing", "1,2", "yesterday", "no way that works", "allow me to explain", ""],
+    [
+        "yes, but not the tests",
+        "yes, always",
+        "ok now push",
+        "please",
+        "1 file is missing",
+        "1,2",
+        "yesterday",
+        "no way that works",
+        "allow me to explain",
+        "",
+    ],
 )
 def test_what_might_mean_something_else_is_no_answer(text: str) -> None:
     assert read_answer(text, ask(PERMISSION)) is None

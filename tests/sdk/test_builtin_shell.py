@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.sdk.builtin_calls import call, refusal, text
 
 from farhand.sdk.context import LiveContext
 from farhand.sdk.protocols import Question, Reply
+from farhand.sdk.shell import WorkspaceShell, finished
 from farhand.testing.sdk_env import sdk_context, until
 
 pytestmark = pytest.mark.anyio
@@ -39,6 +41,16 @@ async def test_shell_tells_how_it_ended(context: LiveContext, folder: Path) -> N
     assert "Output: (empty)" in await text(context, "run_shell_command", command="true")
     assert "outside" in await refusal(context, "run_shell_command", command="pwd", dir_path="..")
     assert "empty" in await refusal(context, "run_shell_command", command=" ")
+
+
+async def test_what_runs_unasked_has_its_memory_bounded(folder: Path) -> None:
+    shell = WorkspaceShell(folder, {"PATH": os.environ["PATH"]})
+    program = "import sys; sys.stdin.readline(); bytearray(5 * 1024**3)"
+    running = shell.launch("", argv=(sys.executable, "-IS", "-c", program), text="\n")
+    bounded = await finished(running)
+    free = await shell.exec(f"{sys.executable} -IS -c 'bytearray(5 * 1024**3)'")
+    assert (bounded.exit_code, free.exit_code) == (1, 0)
+    assert "MemoryError" in bounded.output
 
 
 async def test_a_silent_command_is_ended(folder: Path) -> None:

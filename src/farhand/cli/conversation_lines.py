@@ -210,8 +210,10 @@ def _until(until: float | None) -> str:
 def ask_lines(worker: str, ask: Ask | facts.AskRaised, *, whole: bool = True) -> str:
     """A question with what it is about, unless that is shown already, and its numbered choices, each with all that it
     allows."""
-    lines = [f"? {worker} asks: {ask.question}"]
-    lines += [text] if whole and (text := asking.whole(ask)) else []
+    first, *more = visible(ask.question).split("\n")
+    # No line of an agent's begins where one of ours does: none passes for another worker's question.
+    lines = [f"? {worker} asks: {first}", *(f"  │ {line}" for line in more)]
+    lines += [f"  │ {line}" for line in visible(asking.whole(ask)).split("\n")] if whole and asking.whole(ask) else []
     lines += [f"  {line}" for line in asking.circumstances(ask)]
     lines += [f"  {number}. {_choice_line(choice)}" for number, choice in enumerate(ask.choices, 1)]
     lines += ["  Several may be chosen, with commas between them: 1,2"] if ask.several else []

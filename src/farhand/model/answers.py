@@ -22,6 +22,11 @@ NO = frozenset(
     "no n nope nah deny denied reject don't dont 👎 ❌ "
     "nein nee non não nao nie nu hayır нет いいえ 不 否 아니요".split()
 ) | {"do not"}
+# What changes nothing about a yes that allows this once.
+_POLITE = frozenset(
+    "once please thanks thank you just only this time now 🙏 einmal bitte danke nur diesmal "
+    "une fois merci s'il te plaît vous una vez por favor gracias 一次 请 谢谢".split()
+)
 # A choice whose label has one of these holds for more than this once: a bare yes is not that.
 _WIDER = re.compile(r"\b(always|all|every|session|don't ask|auto|rest|from now on|edits)\b", re.IGNORECASE)
 
@@ -60,15 +65,25 @@ def read_answer(text: str, ask: Ask, *, addressed: bool = False) -> ReadAnswer:
     plain = _plain(text)
     if chosen := _by_label(plain, ask):
         return Answered(choice=chosen)
-    if plain in YES:
+    if _is_yes(plain):
         choice = _plain_yes(ask)
         return Answered(choice=choice.id) if choice else None
     return _refusal(text, ask)
 
 
+def _is_yes(plain: str) -> bool:
+    """Whether it is a yes and nothing else: behind one of its words stand at most words that add nothing."""
+    words = re.split(r"[\s,;.!]+", plain)
+    starts = (" ".join(words[:count]) for count in (1, 2))
+    return plain in YES or any(start in YES and _POLITE.issuperset(words[start.count(" ") + 1 :]) for start in starts)
+
+
 def is_like_an_answer(text: str) -> bool:
     """Whether the text can only have been meant as an answer, to whatever question."""
-    return _plain(text) in YES | NO or re.fullmatch(r"[0-9]{1,3}(\s*,\s*[0-9]{1,3})*[.)]?", text.strip()) is not None
+    plain = _plain(text)
+    return (
+        _is_yes(plain) or plain in NO or re.fullmatch(r"[0-9]{1,3}(\s*,\s*[0-9]{1,3})*[.)]?", text.strip()) is not None
+    )
 
 
 def denial(ask: Ask) -> str:

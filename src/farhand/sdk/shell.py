@@ -9,6 +9,9 @@ from farhand.sdk.environment import with_variables
 from farhand.sdk.protocols import ShellResult
 from farhand.sdk.shell_process import NO_LIMITS, Limits, RunningCommand
 
+# Of what runs unasked nobody has judged how much it takes: a file full of holes has lines without end.
+UNASKED_MEMORY_BYTES = 4 * 1024**3
+
 
 class WorkspaceShell:
     """Starts commands with `bash -c` in a folder and remembers them, so that none outlives the session."""
@@ -60,6 +63,7 @@ class WorkspaceShell:
             limits=limits,
             streaming=streaming,
             text=text,
+            most_memory=UNASKED_MEMORY_BYTES if argv else 0,
         )
         self._started = [*(one for one in self._started if not one.finished or one.left_something), running]
         return running

@@ -32,6 +32,7 @@ class RunningCommand:
         limits: Limits = NO_LIMITS,
         streaming: bool = False,
         text: str | None = None,
+        most_memory: int = 0,
     ) -> None:
         process = subprocess.Popen(
             arguments,
@@ -43,6 +44,8 @@ class RunningCommand:
             start_new_session=True,
             bufsize=0,
         )
+        if most_memory:
+            limit_memory(process.pid, most_memory)
         self._state = CommandState(process, limits, streaming=streaming, text=text)
         threading.Thread(target=OutputFollower(self._state).follow, name=f"shell {process.pid}", daemon=True).start()
 
@@ -153,3 +156,14 @@ class RunningCommand:
         finally:
             with self._state.lock:
                 self._state.waiters.remove(waiter)
+
+
+def limit_memory(process: int, most_bytes: int) -> None:
+    """Gives a process no more memory than that; one that needs more fails. Not every system has this limit."""
+    try:
+        import resource
+
+        resource.prlimit(process, resource.RLIMIT_AS, (most_bytes, most_bytes))
+    except (ImportError, AttributeError, OSError):
+        # It has ended already, or runs as somebody else.
+        return

@@ -223,8 +223,8 @@ def asked_back(message: ChatMessage, ask: Ask, text: str, given: str) -> Card:
         topic=ask.worker,
         head=f"{ask.worker} waits for your answer above. “{shortened(given, 80)}” is none of its choices.",
         buttons=(tuple(buttons),),
+        # Whoever believes to have answered must learn that the worker still waits.
         answers_reference=message.reference,
-        silent=True,
     )
 
 
