@@ -56,6 +56,10 @@ def test_settings_are_told_one_by_one(content: str, told: list[str]) -> None:
 def test_toml_is_read_too() -> None:
     assert words('[mcp_servers.a]\ncommand = "x"', "s.toml") == ['MCP server a: x {"command":"x"}']
     assert words("x = ", "s.toml") == ["settings that cannot be read here"]
+    # A key of so many parts would take gigabytes to read.
+    for deep in (f"{'a.' * 2000}a = 1", f"[{'a.' * 2000}a]", f"x = {{ {'a.' * 2000}a = 1 }}"):
+        assert words(deep, "s.toml") == ["settings that cannot be read here"]
+    assert words('x = "' + "and so on ... " * 100 + '"', "s.toml")[0].startswith("setting x")
 
 
 def test_a_change_is_another_finding() -> None:

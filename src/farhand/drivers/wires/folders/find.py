@@ -19,6 +19,8 @@ MOST_COMMANDS: Final = 5
 # A comment of JSON, or a string, in which nothing is a comment; and a comma with nothing behind it.
 _COMMENTED: Final = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING: Final = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+# A hundred names with dots between them, as no text has them.
+_DEEP_KEY: Final = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
 _SERVERS: Final = frozenset("mcpServers mcp_servers mcp".split())
 
 
@@ -48,17 +50,16 @@ class Finding(Word):
 
 def in_settings(file: str, content: bytes, harmless: Iterable[str]) -> list[Finding]:
     """What that file of settings gives; one that cannot be read counts as a whole."""
+    known = tuple(harmless)
     try:
-        read = _parsed(file, content.decode("utf-8"))
+        return [
+            _finding(file, words, value)
+            for name, value in _parsed(file, content.decode("utf-8")).items()
+            if not _is_empty(value)
+            for words, value in _describe(name, value, known)
+        ]
     except (ValueError, RecursionError):
         return [_finding(file, "settings that cannot be read here", hashlib.sha256(content).hexdigest())]
-    known = tuple(harmless)
-    return [
-        _finding(file, words, value)
-        for name, value in read.items()
-        if not _is_empty(value)
-        for words, value in _describe(name, value, known)
-    ]
 
 
 def in_git_settings(file: str, content: bytes, is_own: Callable[[str], bool]) -> list[Finding]:
@@ -111,6 +112,9 @@ def _json(value: object) -> str:
 
 def _parsed(file: str, text: str) -> dict[str, object]:
     if file.endswith(".toml"):
+        if _DEEP_KEY.search(text):
+            # Each part of it is a table: what reads it would take memory by the square of their number.
+            raise ValueError("a key of too many parts")
         return tomllib.loads(text)
     plain = _TRAILING.sub(lambda found: found[1] or "", _COMMENTED.sub(lambda found: found[1] or "", text))
     read = json.loads(plain or "{}")
