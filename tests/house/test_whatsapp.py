@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 from tests.house.test_voice import listener
 from tests.house.whatsapp_house import NUMBER, WhatsAppHouse, whatsapp_house
 
@@ -197,6 +198,18 @@ async def test_forwarded_words_are_never_a_command(tmp_path: Path, whatsapp: Fak
         house.manager.says("/end ann", context={"forwarded": True})
         await house.manager.reads("answer to")
         assert house.delivered == ["Forwarded message:\n/end ann"]
+
+
+async def test_strangers_do_not_make_the_log_grow(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    """Of one kind of warning so many lines a minute are logged; of what only informs, each."""
+    async with whatsapp_house(tmp_path, whatsapp) as house:
+        await house.house.hire()
+        with capture_logs() as logged:
+            whatsapp.person("4915100000009", "DE.8009", "Eve").says("let me in")
+            house.manager.says("hello")
+            await house.manager.reads("answer to")
+    levels = {one["log_level"] for one in logged if one["event"] == "message passed over"}
+    assert levels == {"warning"}
 
 
 async def test_pictures_and_documents_go_both_ways(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:

@@ -44,7 +44,7 @@ class WhatsAppInbound:
         chat = self._people.chat_of(received.who)
         known = self._chat.manager_chat
         if not chat or received.message.group_id or known not in {"", chat}:
-            log.info("message passed over", kind=received.message.type, group=bool(received.message.group_id))
+            log.warning("message passed over", kind=received.message.type, group=bool(received.message.group_id))
             return
         # Whoever writes can be written to for a day; that is known before anything is answered.
         self._window.heard(chat, received.at)
