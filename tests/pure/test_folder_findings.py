@@ -357,3 +357,18 @@ def test_in_a_worktree_the_main_working_tree_counts_too(tmp_path: Path) -> None:
     assert [one.file for one in look(tmp_path / "tree", READS)] == [str(shop / "s.json")]
     (shop / "s.json").unlink()
     assert look(tmp_path / "tree", READS) == []
+
+
+def test_instructions_that_a_link_leads_out_of_the_repository_are_asked_about(tmp_path: Path) -> None:
+    key, project = tmp_path / "key", repository(tmp_path / "project")
+    key.write_text("secret")
+    (project / "AGENTS.md").write_text("Be kind.")
+    (project / "CLAUDE.md").symlink_to("AGENTS.md")
+    (project / "notes.md").symlink_to(key)
+    (project / "sub").mkdir()
+    (project / "sub" / "CLAUDE.md").symlink_to("../AGENTS.md")
+    assert [look(one, READS) for one in (project, project / "sub")] == [[], []]
+    (project / "GEMINI.md").symlink_to(key)
+    told = [f"{one.file}: {one.words}" for one in look(project, READS)]
+    assert told == [f"GEMINI.md: a link; the agent reads and sends {key}"]
+    assert [one.file for one in look(project / "sub", READS)] == [str(project / "GEMINI.md")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -12,9 +13,19 @@ import anyio.to_thread
 import msgspec
 
 from farhand.disk.atomic import write_private
-from farhand.drivers.wires.folders.find import Finding, FolderReads, as_code, in_settings, one_line, too_long, unseen
-from farhand.drivers.wires.folders.git_settings import in_repositories, main_trees
+from farhand.drivers.wires.folders.find import (
+    Finding,
+    FolderReads,
+    as_code,
+    as_led_out,
+    in_settings,
+    one_line,
+    too_long,
+    unseen,
+)
+from farhand.drivers.wires.folders.git_settings import in_repositories, main_trees, top_of
 from farhand.drivers.wires.folders.scan import Unseen, digest_of, folders_with, matching
+from farhand.model.compat import INSTRUCTION_FILES
 from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.present import Worker
 
@@ -104,7 +115,27 @@ def look(folder: Path, reads: FolderReads, home: Path | None = None) -> list[Fin
         files, too_many = matching(place, reads.below)
         found += [one for file in files for one in _code(file, str(file.relative_to(folder)))]
         found += [unseen(str(place), too_many.why, too_many.mark)] if too_many is not None else []
-    return found + in_repositories(places)
+    return [*found, *_led_out(folder, places), *in_repositories(places)]
+
+
+def _led_out(folder: Path, places: Iterable[Path]) -> list[Finding]:
+    """Files of instructions that are links out of the repository: agents send what they read there to their model."""
+    found, top = list[Finding](), top_of(folder)
+    for place in places:
+        inside = top if place.is_relative_to(top) else place
+        for file in _links(place):
+            target = Path(os.path.realpath(file))
+            if file.name.lower() in INSTRUCTION_FILES and not target.is_relative_to(os.path.realpath(inside)):
+                found.append(as_led_out(str(file.relative_to(folder) if place == folder else file), str(target)))
+    return found
+
+
+def _links(place: Path) -> list[Path]:
+    try:
+        with os.scandir(place) as entries:
+            return sorted(place / one.name for one in entries if one.is_symlink())
+    except OSError:
+        return []
 
 
 def _settings(harmless: Iterable[str], file: Path, name: str) -> list[Finding]:

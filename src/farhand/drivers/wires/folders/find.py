@@ -83,6 +83,11 @@ def as_code(file: str, digest: str) -> Finding:
     return _finding(file, "extends the agent", digest)
 
 
+def as_led_out(file: str, target: str) -> Finding:
+    """Instructions that are read, and sent to the model, from somewhere else."""
+    return _finding(file, f"a link; the agent reads and sends {target}", target)
+
+
 def too_long(file: str, size: int, digest: str) -> Finding:
     """Settings of which there are too many to be shown."""
     return _finding(file, f"settings too long to be shown: {size:,} bytes", digest)

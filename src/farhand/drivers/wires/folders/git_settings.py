@@ -20,6 +20,11 @@ MOST_REPOSITORIES: Final = 200
 _LONGEST_PATH: Final = 4096
 
 
+def top_of(folder: Path) -> Path:
+    """The top of the repository that the folder belongs to; the folder itself where there is none."""
+    return next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), folder)
+
+
 def in_repositories(places: Iterable[Path]) -> list[Finding]:
     """What the repositories there give, and those below that are parts of them."""
     waiting = [repository for place in places for repository in _at(place)]
