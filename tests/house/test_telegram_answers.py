@@ -89,6 +89,20 @@ async def test_a_number_that_no_choice_has_is_told_the_range(telegram: TelegramH
     assert told(telegram) == ["clean up"]
 
 
+@pytest.mark.parametrize("words", ["yes", "1", "no, stay in your folder"])
+async def test_words_that_may_be_for_the_focused_worker_answer_nobody_elses_question(
+    telegram: TelegramHouse, words: str
+) -> None:
+    await asked(telegram)
+    await telegram.house.hire("bob")
+    await telegram.manager.says(words)
+    told = await telegram.manager.reads(f"“{words}” was said to nobody yet. ann asks:")
+    assert f"@ann {words}. For bob: @bob {words}." in told.text
+    assert (await telegram.house.hub.look()).workers["ann"].asks[0].settled is None
+    await telegram.manager.says(f"@ann {words}")
+    assert (await telegram.house.fact(AskSettled)).ask
+
+
 async def test_a_yes_while_two_others_ask_is_not_guessed(telegram: TelegramHouse) -> None:
     await asked(telegram)
     await asked(telegram, "bob", "a-2")

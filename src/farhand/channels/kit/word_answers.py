@@ -28,6 +28,10 @@ DENY, ANSWER, AFTER, STOP = "deny", "answer", "after", "stop"
 CLOSED = "That question is closed already; this went nowhere."
 WHICH = "{worker} has {count} questions open. Reply to the one that you mean, or tap its button."
 WHOSE = "Whose question is that for? {names} wait: say it as @name, or reply to the question."
+FOR_WHOM = (
+    "“{said}” was said to nobody yet. {worker} asks: {question}\n"
+    "Reply to that question, tap its button, or write @{worker} {said}. For {focus}: @{focus} {said}."
+)
 FORGOTTEN = "I no longer know what that was. Send it again, please."
 
 
@@ -103,14 +107,20 @@ class WordAnswers:
         return await self._answer(message, wish, message.text, ask, sender, addressed=True)
 
     async def _take_for_others(self, message: ChatMessage, given: str, present: Present, sender: Sender) -> str | None:
-        """A plain yes, no or number while somebody else than the focused worker asks."""
+        """A plain yes, no or number while somebody else than the focused worker asks: it may as well be meant for the
+        focused one, so that it never allows anything."""
         asks = [ask for worker in present.workers.values() for ask in open_asks_of(worker)]
-        if not asks or not is_like_an_answer(given):
+        refuses = len(asks) == 1 and isinstance(read_answer(given, asks[0]), Answered)
+        if not asks or not (refuses or is_like_an_answer(given)):
             return None
         if len(asks) > 1:
             return WHOSE.format(names=", ".join(dict.fromkeys(f"@{ask.worker}" for ask in asks)))
-        read = read_answer(given, asks[0])
-        return read.text if isinstance(read, OutOfRange) else await self._send(message, asks[0], read, sender)
+        ask, said = asks[0], shortened(given, 80)
+        if present.focus in present.workers:
+            question = shortened(" ".join(ask.question.split()), 120)
+            return FOR_WHOM.format(said=said, worker=ask.worker, question=question, focus=present.focus)
+        read = read_answer(given, ask)
+        return read.text if isinstance(read, OutOfRange) else await self._send(message, ask, read, sender)
 
     async def _answer(
         self, message: ChatMessage, wish: Tell, given: str, ask: Ask, sender: Sender, *, addressed: bool
