@@ -42,6 +42,7 @@ def words(content: str, file: str = "s.json") -> list[str]:
         ('{"env": {"BASE_URL": "http://x"}}', ['setting env: {"BASE_URL":"http://x"}']),
         ('{"newThing": true}', ["setting newThing: true"]),
         ('{// a comment\n"apiKeyHelper": "/* no comment */ x",}', ['setting apiKeyHelper: "/* no comment */ x"']),
+        ('{ // c\r "plugin": ["./evil.js"]\n}', ['setting plugin: ["./evil.js"]']),
         ("{broken", ["settings that cannot be read here"]),
         ("[]", ["settings that cannot be read here"]),
         ("\udcff", ["settings that cannot be read here"]),
@@ -346,3 +347,13 @@ def test_what_claude_code_finds_in_folders_below_is_asked_about(tmp_path: Path) 
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nallowed-tools: Bash(*)\n---\n")
     assert [one.file for one in look(tmp_path, reads)] == ["src/deep/.claude/skills/helper/SKILL.md"]
+
+
+def test_in_a_worktree_the_main_working_tree_counts_too(tmp_path: Path) -> None:
+    """Claude Code reads its settings there as well, wherever the repository says that it is."""
+    shop = repository(tmp_path / "shop")
+    git(shop, "worktree", "add", "-q", str(tmp_path / "tree"))
+    (shop / "s.json").write_text(json.dumps(HOOK))
+    assert [one.file for one in look(tmp_path / "tree", READS)] == [str(shop / "s.json")]
+    (shop / "s.json").unlink()
+    assert look(tmp_path / "tree", READS) == []

@@ -13,7 +13,7 @@ import msgspec
 
 from farhand.disk.atomic import write_private
 from farhand.drivers.wires.folders.find import Finding, FolderReads, as_code, in_settings, one_line, too_long, unseen
-from farhand.drivers.wires.folders.git_settings import in_repositories
+from farhand.drivers.wires.folders.git_settings import in_repositories, main_trees
 from farhand.drivers.wires.folders.scan import Unseen, digest_of, folders_with, matching
 from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.present import Worker
@@ -92,7 +92,8 @@ def listed(found: Iterable[Finding], new: Iterable[Finding]) -> str:
 def look(folder: Path, reads: FolderReads, home: Path | None = None) -> list[Finding]:
     """All that the folder, and those above it, give the agent whose home that is."""
     found: list[Finding] = []
-    for place in _places(folder, home):
+    places = _places(folder, home)
+    for place in dict.fromkeys((*places, *main_trees(places))):
         for patterns, in_file in ((reads.settings, partial(_settings, reads.harmless)), (reads.code, _code)):
             files, too_many = matching(place, patterns)
             for file in files:
@@ -103,7 +104,7 @@ def look(folder: Path, reads: FolderReads, home: Path | None = None) -> list[Fin
         files, too_many = matching(place, reads.below)
         found += [one for file in files for one in _code(file, str(file.relative_to(folder)))]
         found += [unseen(str(place), too_many.why, too_many.mark)] if too_many is not None else []
-    return found + in_repositories(_places(folder, home))
+    return found + in_repositories(places)
 
 
 def _settings(harmless: Iterable[str], file: Path, name: str) -> list[Finding]:

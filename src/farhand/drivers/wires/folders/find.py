@@ -17,7 +17,7 @@ from farhand.model.words import Word, replace
 # So many stand before the whole, for the eye.
 MOST_COMMANDS: Final = 5
 # A comment of JSON, or a string, in which nothing is a comment; and a comma with nothing behind it.
-_COMMENTED: Final = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMENTED: Final = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING: Final = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 # A hundred names with dots between them, as no text has them.
 _DEEP_KEY: Final = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")

@@ -35,6 +35,14 @@ def in_repositories(places: Iterable[Path]) -> list[Finding]:
     return found
 
 
+def main_trees(places: Iterable[Path]) -> list[Path]:
+    """The main working trees of those places that are other trees of a repository: agents read their settings there."""
+    found = [(place, _shared(git)) for one in places for place, git in _at(one)]
+    return list(
+        dict.fromkeys(shared.parent for place, shared in found if place.resolve() not in (shared, shared.parent))
+    )
+
+
 def _at(place: Path) -> Iterator[tuple[Path, Path]]:
     """The repository of that folder: its `.git`, where that leads, or the folder itself where git takes it for one."""
     git = place / ".git"
