@@ -13,6 +13,7 @@ from tests.live.claude.shared_worker import SharedWorker, shared_worker
 
 from farhand.drivers.wires.tmux import Pane
 from farhand.hooks.install import compiled, place_program
+from farhand.model.commands import Tune
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -21,6 +22,7 @@ from farhand.model.facts import (
     Said,
     ToolEnded,
     ToolStarted,
+    Tuned,
     TurnEnded,
 )
 from farhand.model.words import AskKind, HowEnded, HowSettled, Mode
@@ -320,14 +322,26 @@ async def test_a_questionnaire_is_asked_question_by_question(ann: SharedWorker) 
     assert any("Blue" in text and "Red, Blue" in text for text in call.texts)
 
 
-async def test_a_plan_is_shown_whole_and_gone_ahead_with(cli_env: ClaudeEnv) -> None:
-    plan = "# Plan\n\n1. Do one thing\n2. Do another"
-    cli_env.model.script.conversation("zz-plan", writes_plan(plan), use("ExitPlanMode"), say("on it"))
+async def test_a_plan_is_shown_whole_and_gone_ahead_with_asking_before_each_edit(cli_env: ClaudeEnv) -> None:
+    plan, file = "# Plan\n\n1. Do one thing\n2. Do another", cli_env.project / "new.txt"
+    script = cli_env.model.script
+    script.conversation("zz-plan", writes_plan(plan), use("ExitPlanMode"), say("on it"))
+    script.conversation("zz-write", use("Write", file_path=str(file), content="x\n"), say("not done"))
     async with cli_env.open() as house:
-        await hired(house, cli_env, Mode.PLAN)
+        await hired(house, cli_env, Mode.DEFAULT)
+        # On the way there Claude Code passes the mode in which it edits unasked, and would go back to that one.
+        changed = await house.send(Tune(id=house.id(), worker="ann", mode=Mode.PLAN))
+        await house.fact(Tuned, after=changed.seq)
         await house.say("zz-plan")
         ask = await house.fact(AskRaised)
         assert (ask.about, ask.detail) == (AskKind.PLAN, plan)
         await house.answer(ask.ask, "allow")
-        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        ended = await house.event(TurnEnded)
+        assert isinstance(ended.fact, TurnEnded)
+        assert ended.fact.how is HowEnded.COMPLETED
         assert "on it" in (await house.fact(Said)).text
+        await house.say("zz-write")
+        edit = await house.fact(AskRaised, after=ended.seq)
+        await house.answer(edit.ask, "deny")
+        await house.fact(TurnEnded, after=ended.seq)
+    assert not file.exists()

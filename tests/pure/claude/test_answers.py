@@ -155,6 +155,12 @@ def test_what_is_allowed_is_what_was_shown() -> None:
     assert decision(BASH, (PartAnswer(choice="pattern"),))["updatedPermissions"] == [RULE]
 
 
+@pytest.mark.parametrize(("choice", "mode"), [("allow", "default"), ("accept_edits", "acceptEdits")])
+def test_what_follows_a_plan_is_said_by_name(choice: str, mode: str) -> None:
+    given = decision(PLAN, (PartAnswer(choice=choice),))["updatedPermissions"]
+    assert given == [{"type": "setMode", "mode": mode, "destination": "session"}]
+
+
 def test_a_questionnaire_wants_all_its_answers() -> None:
     assert steps(ASKED) == 2
     assert to_ask("a", ASKED, None, 1).question == "How many?"

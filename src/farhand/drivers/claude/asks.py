@@ -84,7 +84,7 @@ def _wording(question: ClaudeQuestion, step: int) -> AskWording:
             about=AskKind.CHOICE, question=one.text("question"), choices=choices, whole=options_in_full(one)
         )
     whole = detail(question.tool, arguments)
-    if question.tool == "ExitPlanMode":
+    if _is_plan(question):
         return plan(whole, phrase("scope_edit_folder"), ACCEPT_EDITS)
     action = action_of(question.tool, arguments)
     why = arguments.text("description")
@@ -116,15 +116,23 @@ def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> JsonOb
         return _answers(question, picked)
     allow: JsonObject = {"behavior": "allow", "updatedInput": question.arguments}
     if last.choice == ALLOW:
-        return allow
+        # Without a word it goes back to the mode before its plan, which may be the one that edits unasked.
+        return {**allow, "updatedPermissions": [_session_mode("default")]} if _is_plan(question) else allow
     if last.choice == SESSION and (narrow := session_rule(question.tool, Fields(question.arguments))):
         return {**allow, "updatedPermissions": [narrow.update]}
     if last.choice == PATTERN and (rule := _pattern(question)):
         return {**allow, "updatedPermissions": [rule.plain]}
-    if last.choice == ACCEPT_EDITS and question.tool == "ExitPlanMode":
-        mode = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
-        return {**allow, "updatedPermissions": [mode]}
+    if last.choice == ACCEPT_EDITS and _is_plan(question):
+        return {**allow, "updatedPermissions": [_session_mode("acceptEdits")]}
     return {"behavior": "deny", "message": last.note or DENIED}
+
+
+def _is_plan(question: ClaudeQuestion) -> bool:
+    return question.tool == "ExitPlanMode"
+
+
+def _session_mode(mode: str) -> JsonObject:
+    return {"type": "setMode", "mode": mode, "destination": "session"}
 
 
 def _answers(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
