@@ -32,6 +32,7 @@ from farhand.model.facts import Event, Fact
 from farhand.model.grammar import CHAT, read
 from farhand.model.present import Present
 from farhand.model.present_fold import fold
+from farhand.model.provenance import INTRODUCED_BY
 from farhand.model.slash import SLASHES, Slash
 from farhand.model.slash_argument import SlashArgument
 from farhand.model.wishes import InfoRequest, Tell, Wish, Wrong
@@ -166,6 +167,8 @@ def with_bob(focus: str) -> Present:
     now = present()
     his: tuple[Fact, ...] = (
         facts.Hired(backend="demo", directory="/", by=ME),
+        # What the node itself tells him has no number.
+        facts.Queued(message="b0", text="You are bob.", by=Sender(via=INTRODUCED_BY)),
         *(facts.Queued(message=name, text=f"do {name}", by=ME) for name in ("b1", "b2", "b3")),
     )
     for seq, fact in enumerate(his, 6):

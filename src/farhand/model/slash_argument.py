@@ -10,6 +10,7 @@ from farhand.model import commands, quiet
 from farhand.model.commands import Command
 from farhand.model.errors import BadInput
 from farhand.model.present import Message, Present, Worker
+from farhand.model.provenance import NODES_OWN
 from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Wish
 from farhand.model.words import Mode
 
@@ -75,8 +76,10 @@ def split_first(text: str) -> tuple[str, str]:
 
 
 def numbered(worker: Worker) -> list[tuple[int, Message]]:
-    """The messages that wait for a worker, with the numbers that people know them by: each worker's begin with 1."""
-    return list(enumerate(worker.queue, 1))
+    """The messages that wait for a worker, with the numbers that people know them by: each worker's begin with 1.
+
+    What the node itself tells its workers is nobody's message."""
+    return list(enumerate((one for one in worker.queue if one.by.via not in NODES_OWN), 1))
 
 
 def about(topic: str) -> Reader:
@@ -217,7 +220,7 @@ def _is_number(text: str) -> bool:
 
 def _whose(present: Present, name: str) -> Worker:
     """The worker whose messages are counted: the named one, the focused one, or the only one that any wait for."""
-    having = [one for one in present.workers.values() if one.queue]
+    having = [one for one in present.workers.values() if numbered(one)]
     if worker := present.workers.get(name or present.focus):
         return worker
     if len(having) == 1:

@@ -8,6 +8,7 @@ from farhand.model import asking
 from farhand.model import inbox as waiting
 from farhand.model.inbox import InboxKind
 from farhand.model.present import Ask, Present, Worker
+from farhand.model.slash_argument import numbered
 from farhand.model.visible import visible
 from farhand.model.words import HowEnded, Mode, Usage
 
@@ -29,7 +30,7 @@ def details(worker: Worker) -> str:
         f"in {worker.directory}",
         spent_words(worker.spent.total),
         window_words(worker.spent.total),
-        f"{counted(len(worker.queue), 'message')} waiting" if worker.queue else "",
+        f"{counted(len(waiting), 'message')} waiting" if (waiting := numbered(worker)) else "",
         f"{counted(len(open_asks_of(worker)), 'question')} for you" if open_asks_of(worker) else "",
         f"offline: {worker.why_offline}" if worker.is_offline else "",
     ]

@@ -19,7 +19,7 @@ def queue(present: Present, of: str = "") -> str:
     """`/queue`: the messages that wait, by the numbers that `/now`, `/edit` and `/drop` know them by."""
     if of and of not in present.workers:
         return cannot_find(of)
-    having = [one for one in present.workers.values() if one.queue and of in {"", one.name}]
+    having = [one for one in present.workers.values() if numbered(one) and of in {"", one.name}]
     having.sort(key=lambda one: one.name != present.focus)
     if not having:
         return f"No message waits for {of}." if of else NO_QUEUE
