@@ -139,6 +139,11 @@ SET = "❯ /model sonnet\n  ⎿ \xa0Set model to Sonnet 5.5\n     It assumes a w
         (SET, "Set model to Sonnet 5.5 It assumes a window."),
         (f"{SET}● and more words\n\n", "Set model to Sonnet 5.5 It assumes a window."),
         (f"{SET}❯ another message\n\n● answer\n", ""),
+        # Beside it stands what git says of the folder.
+        (
+            "❯ /model sonnet                │ a (untracked)\n  ⎿ \xa0Set model to Sonnet 5.5     │ b (untracked)\n\n",
+            "Set model to Sonnet 5.5",
+        ),
         ("❯ /model haiku\n  ⎿ \xa0Set model to Haiku 5.5\n\n", ""),
         ("❯ /model\n  ⎿ \xa0Kept model as Opus 5.5\n\n", ""),
         ("❯ /model sonnet\n\n  ⎿ \xa0Tip: something else\n", ""),

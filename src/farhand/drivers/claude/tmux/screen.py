@@ -10,6 +10,7 @@ from farhand.drivers.wires.tmux.screen import begins, bright, pieces, plain
 
 PROMPTS = ("❯", "!")
 REPLY = "⎿"
+_BESIDE = re.compile(r"\s{2,}│ .*$")
 _RULE = re.compile(r"^[─━]{10,}")
 # A message that is longer is shown as a token, and arrives whole all the same.
 _TOKEN = re.compile(r"^\[Pasted text #\d+")
@@ -53,10 +54,10 @@ def read_notice(screen: str) -> str:
 
 
 def _above_box(screen: str) -> list[str]:
-    """The lines above the input box, without colours; none where there is no box."""
+    """The lines above the input box, without colours and without a panel beside them; none where there is no box."""
     lines = plain(screen).splitlines()
     boxes = [n for n in range(1, len(lines)) if lines[n].startswith(PROMPTS) and _RULE.match(lines[n - 1])]
-    return lines[: boxes[-1] - 1] if boxes else []
+    return [_BESIDE.sub("", line) for line in lines[: boxes[-1] - 1]] if boxes else []
 
 
 def read_prompt(screen: str) -> str | None:
