@@ -171,10 +171,16 @@ async def test_a_passkey_ends_with_its_device_and_by_itself(house: House, client
     credential = authenticator.proves(await _challenge(client), origin)
     assert (await client.post("/api/passkeys/sign-in", json={"credential": credential})).status_code == 403
     again = await _made(client, key)
+    proof = {"credential": again.proves(await _challenge(client), origin), "name": "by it"}
+    by_it = (await client.post("/api/passkeys/sign-in", json=proof)).json()["device"]["id"]
+    other, others_key = await _paired(house, client)
     async with SocketHub(house.node.settings.door) as hub:
         await hub.revoke(device)
     credential = again.proves(await _challenge(client), origin)
     assert (await client.post("/api/passkeys/sign-in", json={"credential": credential})).status_code == 403
+    # Whoever came in by it goes with it.
+    left = [one["id"] for one in (await client.get("/api/devices", headers=others_key)).json()["devices"]]
+    assert (left, by_it in left) == ([other], False)
 
 
 class GatheringStore:

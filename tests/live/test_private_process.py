@@ -11,8 +11,10 @@ from pathlib import Path
 import anyio
 import pytest
 
+from farhand.model.errors import NodeError
 from farhand.sandbox.holders import LocalHolders
 from farhand.store.database import Database
+from farhand.store.folder import make
 from farhand.testing.sdk_env import until
 
 pytestmark = pytest.mark.anyio
@@ -77,12 +79,24 @@ async def test_everything_in_a_nodes_folder_is_its_owners_alone(tmp_path: Path, 
         stderr=None,
     ) as node:
         await until(lambda: (folder / "http.sock").exists() and (folder / "hub.sock").exists())
-        found = [folder, *folder.rglob("*")]
+        found = [*folder.parents[:3], folder, *folder.rglob("*")]
         open_to_others = [str(path) for path in found if not path.is_symlink() and mode(path) & 0o077]
         node.terminate()
         assert await node.wait() == 0
     assert open_to_others == []
     assert len(found) > 5
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a link away")
+def test_a_nodes_folder_that_somebody_elses_link_leads_to_is_not_used(tmp_path: Path) -> None:
+    own, link = tmp_path / "own", tmp_path / "nodes" / "prod"
+    own.mkdir()
+    link.parent.mkdir()
+    link.symlink_to(own)
+    make(link)
+    os.chown(link, 12345, 12345, follow_symlinks=False)
+    with pytest.raises(NodeError, match="belongs to somebody else"):
+        make(link)
 
 
 # Root without its capabilities is a user like others.

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from farhand.model.devices import CODE_SECONDS, LONGEST_NAME, Device, DevicePairing, DeviceStore, digest
-from farhand.model.errors import BadInput, TooManyTries, UnknownDevice, WrongCode
+from farhand.model.errors import BadInput, NotAllowed, TooManyTries, UnknownDevice, WrongCode
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock
 from farhand.model.visible import visible
 from farhand.model.words import replace
 
+log = get_logger("devices")
 # Letters and digits that nobody mistakes for one another. Ten of them are 50 bits: two minutes of guessing at any rate
 # that a node can answer find nothing, so that a right code never has to wait behind wrong ones.
 ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -59,14 +61,16 @@ class Devices:
         self._invitations = [one for one in self._invitations if one not in found]
         return found[0] if found else None
 
-    async def admit(self, name: str, *, read_only: bool = False) -> tuple[Device, str]:
-        """A new device and its key, for somebody who has proven who they are."""
-        now = self._clock.now()
+    async def admit(self, name: str, *, read_only: bool = False, came_by: str = "") -> tuple[Device, str]:
+        """A new device and its key, for somebody who has proven who they are; it goes with the one that vouches."""
+        now, made = self._clock.now(), secrets.token_hex(6)
         device = Device(
-            id=secrets.token_hex(6), name=clean_name(name), paired_at=now, last_seen=now, read_only=read_only
+            id=made, name=clean_name(name), paired_at=now, last_seen=now, read_only=read_only, came_by=came_by
         )
         key = secrets.token_urlsafe(32)
-        await self._store.add(device, digest(key))
+        if not await self._store.add(device, digest(key)):
+            raise NotAllowed("The device that made this passkey is revoked.")
+        log.info("device paired", device=device.id, name=device.name, came_by=came_by)
         return device, key
 
     def _open_invitations(self) -> list[DevicePairing]:
@@ -94,11 +98,14 @@ class Devices:
         return await self._store.all()
 
     async def revoke(self, device: str) -> None:
-        """Ends a device: its key lets nobody in any more, and its open connections end at once."""
-        if not await self._store.remove(device):
+        """Ends a device, and those that its passkeys let in: their keys let nobody in any more, and their open
+        connections end at once."""
+        gone = await self._store.remove(device)
+        if not gone:
             raise UnknownDevice(device)
-        for revoked in self._connections.pop(device, ()):
-            revoked.set()
+        for one in gone:
+            for revoked in self._connections.pop(one, ()):
+                revoked.set()
 
     @contextmanager
     def connected(self, device: str) -> Iterator[asyncio.Event]:

@@ -27,6 +27,8 @@ class Device(Word):
     paired_at: float
     last_seen: float = 0.0
     read_only: bool = False
+    # The device whose passkey let it in: it goes with that one.
+    came_by: DeviceId = ""
 
     @property
     def via(self) -> str:
@@ -50,8 +52,8 @@ def digest(key: str) -> str:
 class DeviceStore(Protocol):
     """The devices, kept over any kill."""
 
-    async def add(self, device: Device, digest: str) -> None:
-        """Keeps a device and the digest of its key."""
+    async def add(self, device: Device, digest: str) -> bool:
+        """Keeps a device and the digest of its key; not where the one that let it in is gone."""
         ...
 
     def with_digest(self, digest: str) -> Device | None:
@@ -70,8 +72,8 @@ class DeviceStore(Protocol):
         """Every device, the newest first."""
         ...
 
-    async def remove(self, device: DeviceId) -> bool:
-        """Forgets a device and its key; whether there was one."""
+    async def remove(self, device: DeviceId) -> tuple[DeviceId, ...]:
+        """Forgets a device and whoever came in by it, with their keys; all of these, none where there was none."""
         ...
 
     async def seen(self, device: DeviceId, at: float) -> None:
@@ -94,8 +96,8 @@ class DeviceRegistry(Protocol):
         """The device that the code makes, and its key. Raises WrongCode or TooManyTries."""
         ...
 
-    async def admit(self, name: str, *, read_only: bool = False) -> tuple[Device, str]:
-        """A new device and its key, for somebody who has proven who they are."""
+    async def admit(self, name: str, *, read_only: bool = False, came_by: DeviceId = "") -> tuple[Device, str]:
+        """A new device and its key, for somebody who has proven who they are; `came_by` is the device that vouches."""
         ...
 
     async def recognise(self, key: str) -> Device | None:

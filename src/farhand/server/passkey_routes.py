@@ -66,7 +66,8 @@ def passkey_routes(callers: Callers, passkeys: PasskeyRegistry) -> list[BaseRout
         sent = await read_bounded(request.stream(), LONGEST_REQUEST)
         asked = read_json(sent, PasskeyRequest, NO_PASSKEY)
         proven = await passkeys.recognise(_host(request), bytes(asked.credential))
-        return paired(callers, request, *await callers.devices.admit(asked.name or proven.name), bearer=False)
+        entered = await callers.devices.admit(asked.name or proven.name, came_by=proven.device)
+        return paired(callers, request, *entered, bearer=False)
 
     return [
         Route("/api/passkeys/options", options, methods=["POST"]),

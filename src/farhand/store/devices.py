@@ -6,7 +6,11 @@ from typing import Any
 from farhand.model.devices import Device
 from farhand.store.database import Database
 
-_COLUMNS = "id, name, paired_at, last_seen, read_only"
+_COLUMNS = "id, name, paired_at, last_seen, read_only, came_by"
+_WITH_DESCENDANTS = (
+    "WITH RECURSIVE gone(id) AS (SELECT id FROM devices WHERE id = ?"
+    " UNION SELECT devices.id FROM devices JOIN gone ON devices.came_by = gone.id) SELECT id FROM gone"
+)
 
 
 class SqliteDevices:
@@ -15,17 +19,18 @@ class SqliteDevices:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, device: Device, digest: str) -> None:
-        """Keeps a device and the digest of its key."""
+    async def add(self, device: Device, digest: str) -> bool:
+        """Keeps a device and the digest of its key; not where the one that let it in is gone."""
 
-        def write(db: sqlite3.Connection) -> None:
-            values = (device.id, device.name, device.paired_at, device.last_seen, device.read_only, digest)
-            db.execute(
-                "INSERT INTO devices (id, name, paired_at, last_seen, read_only, digest) VALUES (?, ?, ?, ?, ?, ?)",
-                values,
-            )
+        def write(db: sqlite3.Connection) -> bool:
+            known = "SELECT 1 FROM devices WHERE id = ?"
+            if device.came_by and db.execute(known, (device.came_by,)).fetchone() is None:
+                return False
+            values = (device.id, device.name, device.paired_at, device.last_seen, device.read_only, device.came_by)
+            db.execute(f"INSERT INTO devices ({_COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?)", (*values, digest))  # noqa: S608
+            return True
 
-        await self._database.write(write, durable=True)
+        return await self._database.write(write, durable=True)
 
     def with_digest(self, digest: str) -> Device | None:
         """The device that has this key."""
@@ -52,12 +57,14 @@ class SqliteDevices:
         )
         return [_device(row) for row in rows]
 
-    async def remove(self, device: str) -> bool:
-        """Forgets a device, its key and the passkeys that it made; whether there was one."""
+    async def remove(self, device: str) -> tuple[str, ...]:
+        """Forgets a device and whoever came in by its passkeys, with their keys and passkeys; all of these."""
 
-        def write(db: sqlite3.Connection) -> bool:
-            db.execute("DELETE FROM passkeys WHERE device = ?", (device,))
-            return db.execute("DELETE FROM devices WHERE id = ?", (device,)).rowcount > 0
+        def write(db: sqlite3.Connection) -> tuple[str, ...]:
+            gone = [(str(one),) for (one,) in db.execute(_WITH_DESCENDANTS, (device,)).fetchall()]
+            db.executemany("DELETE FROM passkeys WHERE device = ?", gone)
+            db.executemany("DELETE FROM devices WHERE id = ?", gone)
+            return tuple(one for (one,) in gone)
 
         return await self._database.write(write, durable=True)
 
@@ -69,4 +76,4 @@ class SqliteDevices:
 
 
 def _device(row: tuple[Any, ...]) -> Device:
-    return Device(id=row[0], name=row[1], paired_at=row[2], last_seen=row[3], read_only=bool(row[4]))
+    return Device(id=row[0], name=row[1], paired_at=row[2], last_seen=row[3], read_only=bool(row[4]), came_by=row[5])

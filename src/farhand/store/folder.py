@@ -16,10 +16,14 @@ SHORTEST_KEY = 16
 
 
 def make(folder: Path) -> None:
-    """Makes the folder 0700; refuses one that belongs to somebody else."""
+    """Makes the folder 0700, and those above it that are missing; refuses one that is somebody else's, or whose link
+    is."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder.stat().st_uid != os.getuid():
+        # Made by the umask, a folder above could be one in which others put something else into this one's place.
+        for above in reversed([one for one in folder.parents if not one.exists()]):
+            above.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.stat().st_uid != os.getuid() or folder.lstat().st_uid != os.getuid():
             raise NodeError(f"{folder} belongs to somebody else; farhand does not use it.", path=str(folder))
         folder.chmod(0o700)
     except OSError as error:

@@ -215,6 +215,9 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE workers ADD COLUMN failed BLOB;
     """,
+    """
+    ALTER TABLE devices ADD COLUMN came_by TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

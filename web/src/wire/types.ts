@@ -232,6 +232,7 @@ export interface Device {
   readonly paired_at: number;
   readonly last_seen?: number; // 0.0
   readonly read_only?: boolean; // false
+  readonly came_by?: string; // ""
 }
 
 /** Another device of the team that is there right now, what its person calls it, and the worker on its screen. */
