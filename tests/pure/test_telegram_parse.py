@@ -149,7 +149,7 @@ def test_a_stop_button_finds_its_turn_and_no_other(turn: str) -> None:
         ("/ann_b hi there", Tell(id="m:99:7:5", text="hi there", worker="ann-b", focus=True)),
         ("/ann-b", commands.Focus(id="m:99:7:5", worker="ann-b")),
         ("/focus ann-b", commands.Focus(id="m:99:7:5", worker="ann-b")),
-        ("/PAUSE@my_bot", commands.Interrupt(id="m:99:7:5")),
+        ("/PAUSE@my_bot", commands.Interrupt(id="m:99:7:5", withdraw=True)),
         ("/hire bob --backend demo", commands.Hire(id="m:99:7:5", worker="bob", backend="demo")),
         ("/hire", Wrong(id="m:99:7:5", why="Usage: /hire <name>")),
         ("/team", InfoRequest(id="m:99:7:5", about="team")),

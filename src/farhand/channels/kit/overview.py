@@ -30,7 +30,7 @@ def details(worker: Worker) -> str:
         f"in {worker.directory}",
         spent_words(worker.spent.total),
         window_words(worker.spent.total),
-        f"{counted(len(waiting), 'message')} waiting" if (waiting := numbered(worker)) else "",
+        f"{counted(len(numbered(worker)), 'message')} waiting" if numbered(worker) else "",
         f"{counted(len(open_asks_of(worker)), 'question')} for you" if open_asks_of(worker) else "",
         f"offline: {worker.why_offline}" if worker.is_offline else "",
     ]
