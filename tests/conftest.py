@@ -38,6 +38,7 @@ pytest_plugins = [
     "tests.inherited",
     "tests.interrupted",
     "tests.order",
+    "tests.processor_time",
     "tests.telegram_fixtures",
     "tests.whatsapp_fixtures",
 ]
