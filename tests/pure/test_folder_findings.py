@@ -280,6 +280,8 @@ def told_of(folder: Path) -> list[str]:
         ("core.worktree", "/elsewhere"),
         ("core.sshcommand", "./evil.sh"),
         ("remote.other.url", "ext::./evil.sh"),
+        ("gc.recentobjectshook", "./evil.sh"),
+        ("blame.ignorerevsfile", "/elsewhere"),
     ],
 )
 def test_a_repository_whose_settings_have_git_run_something_is_asked_about(

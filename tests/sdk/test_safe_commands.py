@@ -84,7 +84,8 @@ def test_what_only_reads_inside_runs_and_without_a_shell(world: ShellWorld, line
         "[core]\n\tpager = ./trap",
         "[core]\n\teditor = x \\\n fsmonitor = ./trap",
         "fsmonitor = x",
-        '[core]\n\tbare = "a" ; x\n',
+        '[remote "o"]\n\turl = ext:"":./trap',
+        "[gc]\n\trecentObjectsHook = ./trap",
         '[filter "x"]\n# \x0c[color]\nclean = ./trap',
         '[filter "x"]\n# \u2028[user]\nname = ./trap',
         '[filter "x"]\r# x\r[color]\nclean = ./trap',
@@ -107,7 +108,7 @@ CLONED = """
 [core]
 	repositoryformatversion = 0
 	filemode = true
-	bare = false
+	bare = false ; as it is made
 	logallrefupdates = true
 # a comment
 [remote "origin"]

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Final
 
 from farhand.model.errors import NoRepository
+from farhand.model.git_config import is_plain, settings_of
 from farhand.workdir.repository import find_repository, read_small
 
 REFUSED: Final = (
     "Not committed: the repository's own git configuration can run programs ({what}), and an agent can write it. "
     "Look at it, and commit by hand."
 )
-# Sections and their keys that run nothing and lead git nowhere else; whatever is not named here is refused.
-_PLAIN: Final = {
-    "core": r"repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol"
-    r"|quotepath|longpaths|abbrev",
-    "extensions": r"objectformat|worktreeconfig|refstorage",
-    "user": r"name|email",
-    "remote": r"url|pushurl|fetch|push|tagopt|mirror|prune|gh-resolved",
-    "branch": r"remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base",
-    "pull": r"rebase|ff",
-    "push": r"default|autosetupremote|followtags",
-    "init": r"defaultbranch",
-    "color": r"\w+",
-    "advice": r"\w+",
-}
-_SECTION: Final = re.compile(r"\[\s*([\w.-]+)(?:\s+\"[^\"\\]*\")?\s*\]")
-_KEY: Final = re.compile(r"([A-Za-z][\w-]*)\s*(?:=.*)?")
+# Has git read config.worktree, which is looked into here, too.
+_SECOND_FILE: Final = "extensions.worktreeconfig = "
 
 
 def why_not_plain(folder: Path) -> str:
@@ -48,18 +34,9 @@ def why_not_plain(folder: Path) -> str:
 
 
 def _not_plain(text: str) -> str:
-    """The first line that is not known to run nothing."""
-    section = ""
-    for line in text.splitlines():
-        words = line.strip()
-        if not words or words[0] in "#;":
-            continue
-        named = _SECTION.fullmatch(words)
-        if named is not None and named[1].lower() in _PLAIN:
-            section = named[1].lower()
-            continue
-        key = _KEY.fullmatch(words)
-        is_plain = key is not None and section and re.fullmatch(_PLAIN[section], key[1].lower())
-        if not is_plain or words.endswith("\\"):
-            return words[:60]
-    return ""
+    """The first setting that is not known to run nothing."""
+    try:
+        unknown = (f"{key} = {value}"[:60] for key, value in settings_of(text) if not is_plain(key, value))
+        return next((words for words in unknown if not words.startswith(_SECOND_FILE)), "")
+    except ValueError as error:
+        return str(error)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from dataclasses import dataclass
 from itertools import islice
 
+from farhand.model.git_config import is_plain_to_read, settings_of
 from farhand.sdk.policies.plain_index import is_plain_index
 
 LARGEST_CONFIG_BYTES = 65536
@@ -17,25 +17,12 @@ MOST_REPOSITORIES = 100
 MOST_ENTRIES = 50_000
 # A folder that was changed less than this ago may be changed again without another time of change.
 SETTLED_NANOSECONDS = 1_000_000_000
-# Keys of a repository's own configuration that make git neither run nor read anything else.
-_HARMLESS_KEYS = re.compile(
-    r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf"
-    r"|eol|safecrlf|abbrev|quotepath)"
-    r"|remote\..+\.(url|fetch|pushurl|tagopt|prune)|remote\.pushdefault"
-    r"|branch\..+\.(remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)"
-    r"|user\.(name|email|signingkey|useconfigonly)|commit\.gpgsign|tag\.gpgsign|init\.defaultbranch"
-    r"|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)|fetch\.prune|merge\.ff|rerere\.enabled"
-    r"|color\.(ui|branch|diff|status)|gc\.auto|advice\.detachedhead"
-)
 # Git reads nothing in these for the calls that are on the list.
 _UNREAD = ("annex", "lfs", "modules")
 # A file that says where the rest of a worktree's repository lies.
 _COMMON = "commondir"
 # With one of these, git also reads what lies elsewhere.
 _ELSEWHERE = ("config.worktree", _COMMON, "info/attributes", "objects/info/alternates")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
-_SECTION = re.compile(r'\[([a-zA-Z0-9.-]+)(?: "((?:[^"\\]|\\["\\])*)")?\]')
-_KEY = re.compile(r'([a-zA-Z][a-zA-Z0-9-]*)(?:\s*=\s*([^"\\;#]*|"[^"\\]*"))?')
 
 
 def is_plain_repository(git: str) -> bool:
@@ -152,24 +139,7 @@ def _has_plain_config(git: str) -> bool:
 
 def is_harmless_config(text: str) -> bool:
     """Whether every line of a repository's configuration is understood, and every key on the list."""
-    section = ""
-    text = text.replace("\r\n", "\n")
-    if _CONTROLS.search(text):
+    try:
+        return is_plain_to_read(settings_of(text))
+    except ValueError:
         return False
-    for written in text.split("\n"):
-        line = written.strip(" \t")
-        if not line or line[0] in "#;":
-            continue
-        if line.startswith("["):
-            found = _SECTION.fullmatch(line)
-            if found is None:
-                return False
-            section = found[1].lower() + (f".{found[2]}" if found[2] is not None else "")
-            continue
-        key = _KEY.fullmatch(line)
-        if key is None or not section or not _HARMLESS_KEYS.fullmatch(f"{section}.{key[1].lower()}"):
-            return False
-        # `ext::` and its like name a program.
-        if key[1].lower() in ("url", "pushurl") and "::" in (key[2] or ""):
-            return False
-    return True
