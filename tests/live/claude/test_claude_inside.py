@@ -17,6 +17,7 @@ pytestmark = pytest.mark.anyio
 WIRES = pytest.mark.parametrize("wire", ["headless", "tmux"])
 # Long due: a session that heeds it hears it at its start.
 SCHEDULED = {"id": "aaaa1111", "cron": "* * * * *", "prompt": "zz-scheduled", "createdAt": 1, "recurring": True}
+REFUSED = "that session is not accepting cross-session messages"
 
 
 async def hired(house: House, cli_env: ClaudeEnv, wire: str, worker: str = "ann") -> None:
@@ -55,9 +56,13 @@ async def test_another_session_on_this_machine_does_not_speak_to_a_worker(cli_en
         await done(house, "zz-hello", "bob")
         tell = use("SendMessage", to=name_of(cli_env, house.worker("bob").session), summary="x", message="zz-told")
         script.conversation("zz-tell", use("ToolSearch", query="select:SendMessage", max_results=1), tell, say("sent"))
+        # Its CLI tells the sender of the refusal when it comes: in the same turn, or in one of its own.
+        script.conversation(REFUSED, say("refused"))
         await done(house, "zz-tell", "ann")
+        await cli_env.model.asked(REFUSED)
         script.conversation("zz-again", say("hi again"))
         await done(house, "zz-again", "bob")
+        cli_env.forget()
     assert not cli_env.model.prompted("zz-told")
 
 

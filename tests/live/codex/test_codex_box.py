@@ -9,6 +9,7 @@ from farhand.drivers.codex.tmux.screen import read_box
 from farhand.drivers.wires.tmux import Pane
 from farhand.model.facts import Seen, TurnEnded
 from farhand.model.words import HowEnded
+from farhand.testing.claude_env import until
 from farhand.testing.codex_env import CodexEnv
 from farhand.testing.house import House
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say
@@ -89,3 +90,16 @@ async def test_what_is_said_after_a_stopped_turn_is_sent_once_and_leaves_the_box
             await house.say(f"zz-next{number}")
             last = (await house.event(TurnEnded, after=stopped.seq)).seq
             assert await until_drawn(cli_env, pane) == ""
+
+
+async def test_a_stop_that_only_closed_a_menu_at_the_desk_is_pressed_again(cli_env: CodexEnv) -> None:
+    """While it writes an answer, Codex does not show that Escape would stop it."""
+    cli_env.model.script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
+    async with cli_env.open() as house:
+        pane = await hired(house, cli_env)
+        await house.say("zz-slow")
+        await until(cli_env, pane, "• started")
+        await cli_env.tmux.type(pane, "/")
+        await until(cli_env, pane, "/permissions")
+        await house.interrupt()
+        assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED

@@ -30,7 +30,14 @@ from farhand.drivers.codex.headless import translate
 from farhand.drivers.codex.headless.state import CodexServerState
 from farhand.drivers.codex.tmux import translate as rollout
 from farhand.drivers.codex.tmux.hooks import question_of, translate_hook
-from farhand.drivers.codex.tmux.screen import is_all_of, is_asking, is_starting, is_stopped, read_box
+from farhand.drivers.codex.tmux.screen import (
+    is_all_of,
+    is_asking,
+    is_starting,
+    is_stopped,
+    read_box,
+    takes_escape,
+)
 from farhand.drivers.codex.tmux.state import CodexRolloutState
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage
@@ -242,3 +249,19 @@ def test_whoever_browses_the_transcript_has_no_box() -> None:
     assert read_box(screen) is not None
     assert read_box(screen + footer) is None
     assert is_asking(screen + footer)
+
+
+@pytest.mark.parametrize(
+    ("shown", "takes"),
+    [
+        ("• Working (0s • esc to interrupt)", True),
+        ("• half an ans", True),
+        ("• answer\n\n  Worked for <1s • 05:17", False),
+        ("■ Conversation interrupted", False),
+        ("", False),
+    ],
+)
+def test_a_turn_is_stopped_while_its_answer_is_written_and_nothing_is_pressed_at_rest(shown: str, takes: bool) -> None:
+    screen = f"› one\n\n{shown}\n\n› Ask Codex to do anything\n\n  fake-model default · ~/project\n"
+    assert takes_escape(screen) is takes
+    assert not takes_escape(screen.replace("esc to", "") + "  esc again to edit previous message")

@@ -24,7 +24,11 @@ STOPPED = "■"
 # At the end of the first line that is shown of a text which is higher than the box.
 SCROLLED = "↑"
 ANSWER = "• "
-_STATUS = lazy_pattern(r"^(?:• Working|  Worked for )")
+# After an Escape at rest: one more would open what was said before.
+EDITING = "again to edit"
+# Under the answer of a turn that is over.
+WORKED = "  Worked for "
+_STATUS = lazy_pattern(rf"^(?:• Working|{WORKED})")
 _DONE = lazy_pattern(
     r"^• (?:Running|Ran|Explor|Edit|Added|Deleted|Updated|Call|Search|View|Propos|Wait|Read|List|Start|Generat)\w*\b"
 )
@@ -101,8 +105,17 @@ def _foot(screen: str) -> list[str]:
 
 
 def takes_escape(screen: str) -> bool:
-    """Whether it works or asks: at rest, Escape means something else."""
-    return is_asking(screen) or "esc to interrupt" in screen
+    """Whether it works or asks, for a turn that is not known to be over: at rest, Escape means something else.
+
+    While it writes an answer it does not show that it works, but then, that it has worked."""
+    return is_asking(screen) or "esc to interrupt" in screen or _is_writing(screen)
+
+
+def _is_writing(screen: str) -> bool:
+    lines = plain(screen).splitlines()
+    above = [line for line in lines[: _prompt(lines) or 0] if line.strip()]
+    at_rest = (bool(above) and above[-1].startswith(WORKED)) or any(EDITING in line for line in _foot(screen))
+    return bool(answer_on(screen)) and not at_rest
 
 
 def holds(box: str, text: str) -> bool:

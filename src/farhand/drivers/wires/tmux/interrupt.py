@@ -25,8 +25,9 @@ async def interrupt_again(
 ) -> None:
     """Presses Escape once more if the screen shows something to stop: at rest, it means something else.
 
-    A dialog that has just appeared ignores keys, so it may take several."""
+    A dialog that has just appeared ignores keys, so it may take several. A CLI on a busy machine may draw late that it
+    works: a look that found nothing to stop does not count."""
     if timeout.tries >= MOST_ESCAPES:
         return
-    await keyboard.escape(takes_escape)
-    queue.after(AGAIN_SECONDS, timeout.again())
+    pressed = await keyboard.escape(takes_escape)
+    queue.after(AGAIN_SECONDS, timeout.again() if pressed else timeout)

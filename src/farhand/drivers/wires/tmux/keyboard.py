@@ -94,12 +94,14 @@ class Keyboard:
         """What a person should know who must decide what to do about an occupied box."""
         return self.where()
 
-    async def escape(self, takes_escape: Callable[[str], bool] | None = None) -> None:
+    async def escape(self, takes_escape: Callable[[str], bool] | None = None) -> bool:
         """Presses Escape: stops a turn, closes a dialog, says no to a question; or only if the screen takes it so."""
         async with self._busy:
             # Looked at under the lock: a message that is submitted meanwhile begins another turn.
-            if takes_escape is None or takes_escape(await self.screen()):
+            pressed = takes_escape is None or takes_escape(await self.screen())
+            if pressed:
                 await self._tmux.press(self._pane, "Escape")
+            return pressed
 
     async def command_output(self, screen: str, lines: int = 30) -> Said:
         """What a command of the CLI's own shows; a panel that it opened is closed again, and seen to be."""
