@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import anyio
 import pytest
 
 from farhand.drivers.gemini.sessions import age
+from farhand.drivers.gemini.tmux.screen import read_box
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.model.commands import Hire, Tune
 from farhand.model.facts import (
@@ -30,8 +34,6 @@ from farhand.testing.models.gemini import calls, says
 pytestmark = pytest.mark.anyio
 NAME = "claude-test-ann"
 OTHER_MODEL = "gemini-2.5-pro"
-# Reading so many files takes the CLI longer than drawing its input box.
-MANY_COMMANDS = 12000
 # Where it starts beside a conversation of several messages, it asks the model what that was about.
 SUMMARY = "Summarize the user's primary intent"
 TALK = {
@@ -269,21 +271,37 @@ async def without_its_hook_nothing_runs_and_the_dialog_is_told(cli_env: GeminiEn
 
 
 async def test_a_change_of_model_waits_until_the_commands_are_loaded(cli_env: GeminiEnv) -> None:
-    """A command that comes before is a prompt to the CLI; files of commands make its loading last."""
-    commands = cli_env.home / ".gemini" / "commands"
-    commands.mkdir(parents=True)
-    for number in range(MANY_COMMANDS):
-        (commands / f"zz-{number}.toml").write_text('description = "one of many"\nprompt = "say it"\n')
+    """A command that comes before is a prompt to the CLI; one of its files of commands can be read when we let it."""
+    slow = cli_env.home / ".gemini" / "commands" / "zz-slow.toml"
+    slow.parent.mkdir(parents=True)
+    os.mkfifo(slow)
     cli_env.model.expect(says("early enough"), prompt="zz-early")
     async with cli_env.open() as house:
         await hired(house, cli_env)
         await house.send(Tune(id=house.id(), worker="ann", model=OTHER_MODEL, mode=Mode.YOLO))
+        pane = await pane_of(cli_env)
+        with anyio.fail_after(240):
+            # The driver looks whether its commands are offered; a command would be a prompt now.
+            while read_box(await cli_env.tmux.capture(pane)) != "/" and not cli_env.model.requests:  # noqa: ASYNC110
+                await anyio.sleep(0.1)
+        let_read(slow)
         assert (await house.fact(Tuned)).refused == ""
         await house.say("zz-early")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert [event.fact.text for event in await house.history() if isinstance(event.fact, Said)] == ["early enough"]
+        assert await told(house) == ["early enough"]
     assert not [one for one in cli_env.model.requests if "/model set" in str(one.body)]
     assert {one.model for one in cli_env.model.requests if "zz-early" in str(one.body)} == {OTHER_MODEL}
+
+
+def let_read(pipe: Path) -> None:
+    """Whoever reads the pipe has a command, and whoever does so later a file with one."""
+    command = b'description = "one that comes late"\nprompt = "say it"\n'
+    writing = os.open(pipe, os.O_RDWR)
+    plain = pipe.with_suffix(".plain")
+    plain.write_bytes(command)
+    plain.rename(pipe)
+    os.write(writing, command)
+    os.close(writing)
 
 
 async def test_sessions_are_listed_and_can_be_gone_on_with_at_the_desk(cli_env: GeminiEnv) -> None:
