@@ -107,3 +107,22 @@ async def test_a_folder_that_was_removed_and_made_again_is_heard(short_folder: P
             await until_watched(change, before + 1)
             (folder / "new").touch()
             await heard(change)
+
+
+async def test_a_file_that_does_not_count_wakes_nobody(short_folder: Path) -> None:
+    busy, beside = short_folder / "busy", short_folder / "beside"
+    busy.mkdir()
+    beside.mkdir()
+    async with FolderWatcher().opened() as folders:
+        with folders.watched(busy, but="lock") as change, folders.watched(beside) as later:
+            (busy / "lock").write_text("held")
+            (beside / "new").touch()
+            await heard(later)
+            assert not change.is_due, "the kernel tells changes in their order"
+            (busy / "locked").touch()
+            await heard(change)
+            # Whoever else watches it by the same path hears of every file.
+            with folders.watched(busy) as every:
+                (busy / "lock").write_text("held again")
+                await heard(every)
+                await heard(change)

@@ -7,16 +7,22 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Semaphore
 
+import anyio
 import pytest
 from tests.contract.bridge_hooks import SAFETY_SECONDS, HookedProject, read
 from tests.house.test_bridge_worker import bridged, run, until_unread
 
 from farhand.bridge.hook.rules import SENT, encode, new_message
 from farhand.bridge.project import ProjectFiles
+from farhand.drivers.bridge import link
+from farhand.drivers.bridge.driver import BridgeDriver
 from farhand.drivers.bridge.link import GONE, NO_LONGER_AWAITED, SILENT
+from farhand.model.bridge import BACKEND, BridgeLook
 from farhand.model.commands import Sprint
 from farhand.model.facts import Noted, Said, Seen, SprintEnded, TurnEnded
+from farhand.model.present import Worker
 from farhand.model.sprint import HowSprintEnded, SprintLimits
 from farhand.model.words import HowEnded
 from farhand.testing.house import House
@@ -44,6 +50,21 @@ async def read_by_the_agent(house: House, project: HookedProject, text: str) -> 
     await run(project.before)
     await house.event(Seen, lambda event: event.turn == said.message)
     return said.message
+
+
+class CountedFiles(ProjectFiles):
+    """A project's files, which count how often they are looked at."""
+
+    def __init__(self, folder: Path, looked: Semaphore) -> None:
+        super().__init__(folder)
+        self._looked = looked
+        self.looks = 0
+
+    def look(self) -> BridgeLook:
+        look = super().look()
+        self.looks += 1
+        self._looked.release()
+        return look
 
 
 @contextmanager
@@ -167,3 +188,27 @@ async def test_a_task_without_a_word_is_given_again_and_told(tmp_path: Path, pro
             await run(project.after, "")
         over = await house.fact(SprintEnded)
         assert (over.how, over.why) == (HowSprintEnded.STUCK, "2 rounds were not enough")
+
+
+async def test_a_look_at_the_files_leads_to_no_further_look(
+    tmp_path: Path, project: HookedProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes the lock of the folder that is watched, which once made the node look without end."""
+    monkeypatch.setattr(link, "LOOK_SECONDS", 3600.0)
+    looked = Semaphore(0)
+    files = CountedFiles(project.folder, looked)
+    worker = Worker(name="ann", since=1, backend=BACKEND, directory=str(tmp_path))
+    async with BridgeDriver(lambda _: files).open(worker, "") as opened, anyio.create_task_group() as tasks:
+
+        async def listen() -> None:
+            async for _ in opened.facts():
+                pass
+
+        tasks.start_soon(listen)
+        for number in range(20):
+            assert await run(looked.acquire, True, SAFETY_SECONDS), "a change is looked at"
+            assert files.looks == number + 1
+            (tmp_path / "new").touch()
+            # Moved in, it is one change.
+            (tmp_path / "new").rename(project.folder / "new")
+        tasks.cancel_scope.cancel()

@@ -87,6 +87,11 @@ class ForeignScript:
         temporary.write_text(json.dumps({"messages": [*self._read(self._inbox), {**message, "read": False}]}))
         temporary.rename(self._inbox)
 
+    def begins_anew(self) -> None:
+        """Neither file is there, nor anything beside them but what the hooks keep."""
+        for path in (self._inbox, self._outbox):
+            path.unlink(missing_ok=True)
+
     def is_read(self) -> bool:
         """Whether everything that it wrote was read."""
         return all(one["read"] for one in self._read(self._inbox))

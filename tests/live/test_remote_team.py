@@ -26,6 +26,8 @@ from farhand.testing.tmux import Screen, terminal
 pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).resolve().parents[2]
 SAFETY_SECONDS = 240.0
+# Every look is a start of curl.
+LOOK_SECONDS = 0.2
 
 
 class Place:
@@ -71,15 +73,15 @@ async def curl(port: int, path: str) -> str:
 async def ready(port: int) -> None:
     """Returns when something can be said."""
     with anyio.fail_after(SAFETY_SECONDS):
-        while '"ready":true' not in await curl(port, "/status"):
-            continue
+        while '"ready":true' not in await curl(port, "/status"):  # noqa: ASYNC110
+            await anyio.sleep(LOOK_SECONDS)
 
 
 async def until_history(port: int, wanted: list[dict[str, str]]) -> None:
     """Returns when these are the last things that were said."""
     with anyio.fail_after(SAFETY_SECONDS):
-        while json.loads(await curl(port, f"/history?limit={len(wanted)}")) != wanted:
-            continue
+        while json.loads(await curl(port, f"/history?limit={len(wanted)}")) != wanted:  # noqa: ASYNC110
+            await anyio.sleep(LOOK_SECONDS)
 
 
 async def test_it_joins_a_team_and_lives_on_there(short_folder: Path, tmux_server: tuple[str, ...]) -> None:

@@ -30,7 +30,8 @@ class FolderWatcher:
 
     def __init__(self) -> None:
         self._events: dict[str, anyio.Event] = {}
-        self._users: dict[str, int] = {}
+        # Whoever watches a folder, each by the name of the file there whose changes do not count for it.
+        self._users: dict[str, list[str]] = {}
         # The kernel has one watch for a folder, by however many paths it is watched.
         self._watches: dict[int, set[str]] = {}
         # Folders without an inotify watch, which are polled.
@@ -59,17 +60,18 @@ class FolderWatcher:
                 self._descriptor = -1
 
     @contextmanager
-    def watched(self, folder: Path) -> Iterator[FolderChange]:
-        """Changes in this folder."""
+    def watched(self, folder: Path, but: str = "") -> Iterator[FolderChange]:
+        """Changes in this folder, but those of one file: a lock that a look takes would lead to the next look. Where
+        somebody else watches the same path, and every file there, all changes are told."""
         key = str(folder)
         self._events.setdefault(key, anyio.Event())
-        self._users[key] = self._users.get(key, 0) + 1
+        self._users.setdefault(key, []).append(but)
         if not self._watch(key):
             self._poll_instead(key, os.strerror(ctypes.get_errno()))
         try:
             yield FolderChange(self, key)
         finally:
-            self._users[key] -= 1
+            self._users[key].remove(but)
             if not self._users[key]:
                 self._unwatch(key)
 
@@ -117,7 +119,8 @@ class FolderWatcher:
             while offset < len(data):
                 watch, mask, _cookie, length = _HEAD.unpack_from(data, offset)
                 offset += _HEAD.size + length
-                changed |= self._changed(watch, mask)
+                name = os.fsdecode(data[offset - length : offset].rstrip(b"\0"))
+                changed |= {key for key in self._changed(watch, mask) if self._counts(key, name)}
             self._notify(changed)
 
     def _changed(self, watch: int, mask: int) -> set[str]:
@@ -130,6 +133,9 @@ class FolderWatcher:
                 self._poll_instead(key, "it was removed")
             return ended
         return self._watches.get(watch, set())
+
+    def _counts(self, key: str, name: str) -> bool:
+        return not name or any(but != name for but in self._users[key])
 
     async def _poll(self) -> None:
         while True:
@@ -155,6 +161,11 @@ class FolderChange:
         self._folders = folders
         self._key = key
         self._next = folders.event(key)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether something changed since the last wait returned."""
+        return self._next.is_set()
 
     async def wait(self) -> None:
         """Returns when something changed since the last wait returned."""

@@ -34,6 +34,8 @@ STALE_HOOKS_ADVICE = "restart Claude (/exit) to reload settings.json"
 DEFAULT_BACKEND = "claude"
 # Where the two files of the file bridge are, below a project, and whose hooks they were made for.
 FILE_BRIDGE_FOLDER = ".gemini"
+# The file there by which hooks and nodes take turns.
+FILE_BRIDGE_LOCK = "wa_bridge.lock"
 FILE_BRIDGE_BACKEND = "gemini"
 BACKENDS = ("claude", "codex", "gemini", "opencode")
 TEMPORARY_FOLDER = "/tmp/claudecode-telegram"  # noqa: S108

@@ -47,7 +47,68 @@ def script(cli_env: GeminiEnv) -> ForeignScript:
     return ForeignScript(cli_env.project)
 
 
-async def test_a_message_reaches_the_agent_and_its_answer_comes_back(
+def half_written(path: Path) -> None:
+    """Half a file, and nobody is writing it any more."""
+    beside = path.with_name("half")
+    beside.write_text("{")
+    os.utime(beside, (1_000_000_000, 1_000_000_000))
+    beside.rename(path)
+
+
+async def test_one_agent_at_its_desk_keeps_every_promise_of_the_files(
+    cli_env: GeminiEnv, desk: Desk, script: ForeignScript
+) -> None:
+    """One after the other on one start of the CLI, which is what costs; before each, both files are away."""
+    await a_missing_or_malformed_inbox_costs_the_agent_nothing(cli_env, desk, script)
+    script.begins_anew()
+    await a_message_reaches_the_agent_and_its_answer_comes_back(cli_env, desk, script)
+    script.begins_anew()
+    await a_sprint_goes_on(cli_env, desk, script)
+    script.begins_anew()
+    await stop_ends_a_sprint(cli_env, desk, script)
+    script.begins_anew()
+    await stop_is_told_to_the_agent_with_its_sentence(cli_env, desk, script)
+
+
+async def a_missing_or_malformed_inbox_costs_the_agent_nothing(
+    cli_env: GeminiEnv, desk: Desk, script: ForeignScript
+) -> None:
+    """AC-6 by the files alone."""
+    inbox = cli_env.project / ".gemini/wa_inbox.json"
+    cli_env.model.expect(says("Nobody wrote."), says("I am here."))
+    assert not inbox.exists()
+    await desk.types("hello")
+    await script.hears("Nobody wrote.")
+    half_written(inbox)
+    await desk.types("once more")
+    await wait(script.heard, lambda heard: "I am here." in str(heard), "the answer")
+    assert "wa_inbox.json made no sense and was set aside" in script.heard()[1]
+
+
+async def a_sprint_goes_on(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
+    cli_env.model.expect(says("did one"), says("did two"))
+    await a_sprint_goes_on_by_itself(desk, script)
+    assert "Task 2 of 2: zz-two" in json.dumps(cli_env.model.last["contents"][-1])
+
+
+async def stop_ends_a_sprint(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
+    gate, before = Event(), len(cli_env.model.requests)
+    cli_env.model.expect(held(gate, "did ", "one", before=1), says("as before"))
+    await stop_ends_a_sprint_with_its_turn(desk, script, lambda: cli_env.model.requests[before:])
+    gate.set()
+    await nothing_goes_on_after_stop(desk, script, "tell me")
+    assert len(cli_env.model.requests) == before + 2, "no task was begun after STOP"
+
+
+async def stop_is_told_to_the_agent_with_its_sentence(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
+    cli_env.model.expect(says("I halt."))
+    script.writes("please STOP")
+    await desk.types("go on")
+    await script.hears("I halt.")
+    assert STOP_SENTENCE in json.dumps(cli_env.model.last["contents"][-1], ensure_ascii=False)
+
+
+async def a_message_reaches_the_agent_and_its_answer_comes_back(
     cli_env: GeminiEnv, desk: Desk, script: ForeignScript
 ) -> None:
     """AC-1 and AC-2 by the files alone, and AC-7 at the end."""
@@ -67,54 +128,6 @@ async def test_a_message_reaches_the_agent_and_its_answer_comes_back(
     await script.hears("Tidied up.")
     assert "WhatsApp messages:\\ntidy up" in json.dumps(cli_env.model.last["contents"][-1])
     assert script.longest() <= 100
-
-
-def half_written(path: Path) -> None:
-    """Half a file, and nobody is writing it any more."""
-    beside = path.with_name("half")
-    beside.write_text("{")
-    os.utime(beside, (1_000_000_000, 1_000_000_000))
-    beside.rename(path)
-
-
-async def test_a_missing_or_malformed_inbox_costs_the_agent_nothing(
-    cli_env: GeminiEnv, desk: Desk, script: ForeignScript
-) -> None:
-    """AC-6 by the files alone."""
-    inbox = cli_env.project / ".gemini/wa_inbox.json"
-    cli_env.model.expect(says("Nobody wrote."), says("I am here."))
-    assert not inbox.exists()
-    await desk.types("hello")
-    await script.hears("Nobody wrote.")
-    half_written(inbox)
-    await desk.types("once more")
-    await wait(script.heard, lambda heard: "I am here." in str(heard), "the answer")
-    assert "wa_inbox.json made no sense and was set aside" in script.heard()[1]
-
-
-async def test_a_sprint_goes_on_by_itself(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
-    cli_env.model.expect(says("did one"), says("did two"))
-    await a_sprint_goes_on_by_itself(desk, script)
-    assert "Task 2 of 2: zz-two" in json.dumps(cli_env.model.last["contents"][-1])
-
-
-async def test_stop_ends_a_sprint_with_its_turn(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
-    gate = Event()
-    cli_env.model.expect(held(gate, "did ", "one", before=1), says("as before"))
-    await stop_ends_a_sprint_with_its_turn(desk, script, lambda: cli_env.model.requests)
-    gate.set()
-    await nothing_goes_on_after_stop(desk, script, "tell me")
-    assert len(cli_env.model.requests) == 2, "no task was begun after STOP"
-
-
-async def test_stop_is_told_to_the_agent_with_its_sentence(
-    cli_env: GeminiEnv, desk: Desk, script: ForeignScript
-) -> None:
-    cli_env.model.expect(says("I halt."))
-    script.writes("please STOP")
-    await desk.types("go on")
-    await script.hears("I halt.")
-    assert STOP_SENTENCE in json.dumps(cli_env.model.last["contents"][-1], ensure_ascii=False)
 
 
 async def test_the_phone_reaches_the_agent_at_the_desk_and_wakes_it(

@@ -75,8 +75,32 @@ class GeminiPhoneModel:
         await self._studio.asked(marker)
 
 
+async def an_ask_that_nobody_answers_is_denied(cli_env: GeminiEnv, phone: Phone, wire: str) -> None:
+    """By a node that starts again with a deadline."""
+    file = touches(cli_env, "zz-late", "late.txt", *(["what a pity"] if wire == "headless" else []))
+    cli_env.model.expect(says("here as ever"), prompt="zz-ever")
+    await phone.start_again_with(FARHAND_ASK_DEADLINE_SECONDS="2")
+    await phone.manager.says("zz-late")
+    await phone.reads("touch late.txt")
+    await phone.reads("nobody answered in time")
+    await phone.manager.says("zz-ever")
+    await phone.reads("here as ever")
+    assert not file.exists()
+
+
+async def an_agent_whose_link_is_killed_runs_nothing(cli_env: GeminiEnv, phone: Phone) -> None:
+    file = touches(cli_env, "zz-kill", "kill.txt")
+    await phone.start_again_with(FARHAND_ASK_DEADLINE_SECONDS="600")
+    await phone.manager.says("zz-kill")
+    await phone.reads("touch kill.txt")
+    for pid in await anyio.to_thread.run_sync(cli_env.agents):
+        os.kill(pid, signal.SIGKILL)
+    await phone.reads("The agent is gone")
+    assert not file.exists()
+
+
 @pytest.mark.parametrize("wire", WIRES)
-async def test_asks_are_allowed_and_denied_and_the_answer_comes_once_after_a_kill(
+async def test_asks_are_allowed_denied_and_expire_and_the_answer_comes_once_after_a_kill(
     cli_env: GeminiEnv, bot: FakeBot, wire: str
 ) -> None:
     """One after the other at one phone: this CLI takes its time to start."""
@@ -86,32 +110,9 @@ async def test_asks_are_allowed_and_denied_and_the_answer_comes_once_after_a_kil
         await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
         await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
         await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
-
-
-@pytest.mark.parametrize("wire", WIRES)
-async def test_an_ask_that_nobody_answers_is_denied(cli_env: GeminiEnv, bot: FakeBot, wire: str) -> None:
-    file = touches(cli_env, "zz-late", "late.txt", *(["what a pity"] if wire == "headless" else []))
-    cli_env.model.expect(says("still here"), prompt="zz-more")
-    async with with_phone(cli_env, bot, FARHAND_ASK_DEADLINE_SECONDS="2") as phone:
-        await hire(cli_env, phone, wire)
-        await phone.manager.says("zz-late")
-        await phone.reads("touch late.txt")
-        await phone.reads("nobody answered in time")
-        await phone.manager.says("zz-more")
-        await phone.reads("still here")
-    assert not file.exists()
-
-
-async def test_an_agent_whose_link_is_killed_runs_nothing(cli_env: GeminiEnv, bot: FakeBot) -> None:
-    file = touches(cli_env, "zz-kill", "kill.txt")
-    async with with_phone(cli_env, bot) as phone:
-        await hire(cli_env, phone, "headless")
-        await phone.manager.says("zz-kill")
-        await phone.reads("touch kill.txt")
-        for pid in await anyio.to_thread.run_sync(cli_env.agents):
-            os.kill(pid, signal.SIGKILL)
-        await phone.reads("The agent")
-    assert not file.exists()
+        await an_ask_that_nobody_answers_is_denied(cli_env, phone, wire)
+        if wire == "headless":
+            await an_agent_whose_link_is_killed_runs_nothing(cli_env, phone)
 
 
 async def test_a_sprint_outlives_three_kills_and_a_usage_limit(cli_env: GeminiEnv, bot: FakeBot) -> None:

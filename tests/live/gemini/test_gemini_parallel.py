@@ -73,53 +73,54 @@ def allows(ask: AskRaised) -> list[str]:
     return [choice.id for choice in ask.choices if choice.allows]
 
 
-async def test_a_yes_runs_the_call_that_was_shown_and_no_other(cli_env: GeminiEnv) -> None:
-    deleted = with_deleter(cli_env)
+async def a_yes_runs_the_call_that_was_shown_and_no_other(cli_env: GeminiEnv, house: House, deleted: Path) -> None:
     listing = ("list_directory", {"dir_path": str(cli_env.project)}, "")
     cli_env.model.expect(calls_all(deletes("/zz/thesis.tex"), listing), says("one"), prompt="zz-mixed")
     cli_env.model.expect(calls_all(deletes("/zz/a"), deletes("/zz/b")), says("two"), prompt="zz-pair")
     long = "/zz/" + "x" * 300
     cli_env.model.expect(calls_all(deletes(long + "1"), deletes(long + "2")), prompt="zz-alike")
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        seq = house.hub.present.seq
-        await house.say("zz-mixed")
-        ask, seq = await asked(house, seq)
-        assert "delete_file" in ask.question
-        assert "/zz/thesis.tex" in ask.detail
-        await house.answer(ask.ask, "allow")
-        seq = (await house.event(TurnEnded, after=seq)).seq
-        assert deleted.read_text() == "/zz/thesis.tex\n"
-        # Two of the same tool: each is a question of its own.
-        await house.say("zz-pair")
-        ask, seq = await asked(house, seq)
-        assert "/zz/a" in ask.detail
-        await house.answer(ask.ask, "allow")
-        assert (await house.fact(AnswerDelivered, after=seq)).problem == ""
-        ask, seq = await asked(house, seq)
-        assert "/zz/b" in ask.detail
-        await house.answer(ask.ask, "deny")
-        seq = (await house.event(TurnEnded, after=seq)).seq
-        assert deleted.read_text() == "/zz/thesis.tex\n/zz/a\n"
-        # What the dialog cannot tell apart is not allowed from afar.
-        await house.say("zz-alike")
-        ask, seq = await asked(house, seq)
-        assert allows(ask) == []
-        assert "at the desk" in ask.detail
-        await house.interrupt()
-        await house.event(TurnEnded, after=seq)
-        assert deleted.read_text() == "/zz/thesis.tex\n/zz/a\n"
-        assert not [event for event in await house.history() if isinstance(event.fact, Noted)]
+    seq = house.hub.present.seq
+    await house.say("zz-mixed")
+    ask, seq = await asked(house, seq)
+    assert "delete_file" in ask.question
+    assert "/zz/thesis.tex" in ask.detail
+    await house.answer(ask.ask, "allow")
+    seq = (await house.event(TurnEnded, after=seq)).seq
+    assert deleted.read_text() == "/zz/thesis.tex\n"
+    # Two of the same tool: each is a question of its own.
+    await house.say("zz-pair")
+    ask, seq = await asked(house, seq)
+    assert "/zz/a" in ask.detail
+    await house.answer(ask.ask, "allow")
+    assert (await house.fact(AnswerDelivered, after=seq)).problem == ""
+    ask, seq = await asked(house, seq)
+    assert "/zz/b" in ask.detail
+    await house.answer(ask.ask, "deny")
+    seq = (await house.event(TurnEnded, after=seq)).seq
+    assert deleted.read_text() == "/zz/thesis.tex\n/zz/a\n"
+    # What the dialog cannot tell apart is not allowed from afar.
+    await house.say("zz-alike")
+    ask, seq = await asked(house, seq)
+    assert allows(ask) == []
+    assert "at the desk" in ask.detail
+    await house.interrupt()
+    await house.event(TurnEnded, after=seq)
+    assert deleted.read_text() == "/zz/thesis.tex\n/zz/a\n"
+    assert not [event for event in await house.history() if isinstance(event.fact, Noted)]
 
 
 async def test_every_one_of_several_questions_is_asked_and_one_yes_runs_one(cli_env: GeminiEnv) -> None:
+    """On one start of the CLI: a call of an MCP server's tool beside others, then commands."""
+    deleted = with_deleter(cli_env)
     made, line = cli_env.project / "zz.txt", "echo zz >> zz.txt"
     cli_env.model.expect(calls_all(runs("touch one.txt"), runs("touch two.txt")), says("made"), prompt="zz-both")
     cli_env.model.expect(calls_all(runs(line), runs(line)), says("written"), prompt="zz-twins")
     async with cli_env.open() as house:
         await hired(house, cli_env)
+        await a_yes_runs_the_call_that_was_shown_and_no_other(cli_env, house, deleted)
+        seq = house.hub.present.seq
         await house.say("zz-both")
-        first, seq = await asked(house)
+        first, seq = await asked(house, seq)
     # A question that nobody has seen yet outlives the node as well.
     async with cli_env.open() as house:
         await house.answer(first.ask, "allow")
@@ -139,5 +140,6 @@ async def test_every_one_of_several_questions_is_asked_and_one_yes_runs_one(cli_
         await house.event(TurnEnded, after=seq)
         assert made.read_text() == "zz\n"
         problems = [event.fact.problem for event in await house.history() if isinstance(event.fact, AnswerDelivered)]
-        assert problems == [""] * 4
+        # Three of the calls above among them.
+        assert problems == [""] * 7
         assert not [event for event in await house.history() if isinstance(event.fact, Noted)]

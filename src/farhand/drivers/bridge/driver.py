@@ -18,7 +18,7 @@ from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.hooks.bridge import BridgeHooks
 from farhand.model import bridge
 from farhand.model.bridge import OpensBridges
-from farhand.model.compat import FILE_BRIDGE_FOLDER
+from farhand.model.compat import FILE_BRIDGE_FOLDER, FILE_BRIDGE_LOCK
 from farhand.model.ports import Can, Driver
 from farhand.model.present import Worker
 
@@ -47,7 +47,7 @@ class BridgeDriver:
         await anyio.to_thread.run_sync(files.attach)
         real = Path(await anyio.to_thread.run_sync(os.path.realpath, project))
         async with FolderWatcher().opened() as watcher:
-            with watcher.watched(folder) as changed:
+            with watcher.watched(folder, but=FILE_BRIDGE_LOCK) as changed:
                 yield BridgeLink(
                     files, worker, read_cursor(cursor, BridgeCursor), changed, PaneWaker(real, self._hooks)
                 )
