@@ -20,6 +20,15 @@ if [ -n "$missing" ]; then
     fi
 fi
 
+# Chromium without its windows, for the tests of the phone app, which else take the whole browser. Of the same version: the
+# two share their files.
+if [ "$(id -u)" = 0 ] && command -v dpkg-query >/dev/null && ! [ -x /usr/lib/chromium/chromium-headless-shell ]; then
+    version=$(dpkg-query -W -f '${Version}' chromium-common 2>/dev/null || true)
+    echo "setup: installing chromium-headless-shell"
+    apt-get install -y -qq --no-install-recommends "chromium-headless-shell${version:+=$version}" >/dev/null 2>&1 ||
+        echo "setup: no chromium-headless-shell of version $version; the tests of the app run in the whole browser"
+fi
+
 # Containers for the tests of sandboxes, which skip where there is no engine.
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v podman && command -v runc; } >/dev/null; then
     echo "setup: installing podman runc"

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 from tests.live.app import net
-from tests.live.app.phone import ARGUMENTS, CHROMIUM, PHONE, AppNode, Phone, running
+from tests.live.app.phone import ARGUMENTS, HEADLESS, PHONE, AppNode, Phone, running
 from tests.live.nodes import SAFETY_SECONDS, Home
 
 from farhand.server.web_app import NOT_BUILT, WebApp
@@ -28,7 +28,7 @@ def browser() -> Iterator[Browser]:
     """One Chromium for all tests of a file; each has a profile of its own."""
     assert WebApp().files(), NOT_BUILT
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        opened = playwright.chromium.launch(executable_path=HEADLESS, args=ARGUMENTS)
         yield opened
         opened.close()
 

@@ -6,15 +6,22 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 from tests.live.app.net import until
+from tests.live.loaded_farhand import loaded_farhand
 from tests.live.nodes import SAFETY_SECONDS, Home
 
 from farhand.testing.ports import lasting_port
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+# The same engine without a desktop browser's windows, profiles and services, which nobody sees here: a page costs it
+# three fifths. Push needs the whole browser.
+SHELL = Path("/usr/lib/chromium/chromium-headless-shell")
+HEADLESS = str(SHELL) if SHELL.is_file() else CHROMIUM
 # The microphone beeps, and nobody is asked for leave to hear it.
 MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", *MICROPHONE]
@@ -44,9 +51,23 @@ class AppNode:
         self.process.kill()
         self.process.wait()
 
+    def farhand(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """A command at the desk, to its end."""
+        return loaded_farhand().run(*words, "--node", NODE, folder=self.home.folder, environment=self.home.environment)
+
+    def done(self, *words: str) -> str:
+        """A command that is done as it is told; what it says."""
+        told = self.farhand(*words)
+        assert told.returncode == 0, told.stderr
+        return told.stdout
+
+    def facts(self) -> list[dict[str, Any]]:
+        """What the node has written down, in order."""
+        return [json.loads(line)["fact"] for line in self.done("events").splitlines() if line.startswith("{")]
+
     def code(self) -> str:
         """A code that pairs one device."""
-        return self.home.farhand("pair", "--node", NODE).stdout.splitlines()[0].removeprefix("Code: ")
+        return self.done("pair").splitlines()[0].removeprefix("Code: ")
 
     def address(self, code: str = "") -> str:
         """Where the app is; with a code, a link that pairs."""
@@ -54,9 +75,7 @@ class AppNode:
 
     def said(self) -> list[str]:
         """Every message that reached the node, in order."""
-        told = self.home.farhand("events", "--node", NODE)
-        facts = [json.loads(line)["fact"] for line in told.stdout.splitlines() if line.startswith("{")]
-        return [fact["text"] for fact in facts if fact["type"] == "queued"]
+        return [fact["text"] for fact in self.facts() if fact["type"] == "queued"]
 
 
 @contextmanager
@@ -74,7 +93,8 @@ class Phone:
     """One browser with the app: what is read off its screen, and what is tapped and typed."""
 
     def __init__(self, browser: Browser, node: AppNode, size: dict[str, int] = PHONE, language: str = "en") -> None:
-        touch = size["width"] < 700
+        # Whether fingers tap it.
+        self.is_touch = touch = size["width"] < 700
         self.node = node
         self.context: BrowserContext = browser.new_context(
             viewport={"width": size["width"], "height": size["height"]},
@@ -98,11 +118,6 @@ class Phone:
         self.page.goto(self.node.address(self.node.code()))
         self.tap(self.button("Skip"))
         self.is_live()
-
-    @property
-    def is_touch(self) -> bool:
-        """Whether fingers tap it."""
-        return bool(self.page.evaluate("matchMedia('(pointer: coarse)').matches"))
 
     def tap(self, what: Locator) -> None:
         """With a finger, or with a mouse."""

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, FilePayload, Locator, Route, expect
 from tests.live.app.cable import Cable
 from tests.live.app.conftest import Opens
 from tests.live.app.net import until
-from tests.live.app.phone import DESK, PHONE, SMALL, AppNode, Phone, running
+from tests.live.app.phone import DESK, AppNode, Phone, running
 from tests.live.nodes import Home
 
 import farhand
@@ -34,23 +34,9 @@ HANDED_OVER = """(field, [how, bytes]) => {
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
-@pytest.mark.parametrize("size", [PHONE, SMALL, DESK], ids=["390x844", "360x740", "1280x800"])
-def test_pair_say_stream_and_approve(phone: Opens, node: AppNode, size: dict[str, int]) -> None:
-    opened = phone(size)
-    opened.pair()
-    assert "pair=" not in opened.page.url
-    opened.open_worker("demo")
-    opened.say("demo", "stream")
-    expect(opened.answer("demo")).to_contain_text("lighthouse keeper")
-    expect(opened.answer("demo")).to_contain_text("as I would write code for you.")
-    expect(opened.receipt("stream")).to_contain_text("answered")
-    opened.say("demo", "ask")
-    opened.answer_ask("Allow once")
-    expect(opened.answer("demo")).to_contain_text("The note is written")
-    assert node.said() == ["stream", "ask"]
-
-
-def test_a_typed_code_pairs_and_a_wrong_one_says_so(phone: Opens, node: AppNode) -> None:
+def test_a_typed_code_pairs_and_a_revoked_device_is_out_at_once_and_can_be_paired_again(
+    phone: Opens, node: AppNode
+) -> None:
     opened = phone()
     opened.page.goto(node.address())
     code = opened.page.get_by_label("Code")
@@ -62,24 +48,10 @@ def test_a_typed_code_pairs_and_a_wrong_one_says_so(phone: Opens, node: AppNode)
     opened.tap(pair)
     opened.tap(opened.button("Skip"))
     opened.is_live()
-
-
-def test_a_killed_node_comes_back_and_nothing_is_missing_or_twice(phone: Opens, node: AppNode) -> None:
-    opened = phone()
-    opened.pair()
-    opened.open_worker("demo")
-    opened.say("demo", "slow")
-    expect(opened.answer("demo")).to_contain_text("I count to 10, slowly. Stop me whenever you like. 1")
-    node.kill()
-    # Cut off, and still there to read and to write.
-    opened.say("demo", "written while the node was dead")
-    expect(opened.receipt("written while")).to_contain_text("on this")
-    node.start()
-    expect(opened.answer("demo")).to_contain_text("You said: “written while the node was dead”")
-    slow = opened.page.get_by_role("article", name="demo’s answer").first
-    expect(slow).to_contain_text("1 2 3 4 5 6 7 8 9 10 Done, and nobody stopped me.")
-    expect(opened.page.get_by_role("article", name="demo’s answer")).to_have_count(2)
-    assert node.said() == ["slow", "written while the node was dead"]
+    node.done("devices", "revoke", node.done("devices").split()[0])
+    code.fill(node.code())
+    opened.tap(pair)
+    opened.is_live()
 
 
 def test_a_draft_written_offline_outlives_a_reload_and_is_sent_once(phone: Opens, node: AppNode) -> None:
@@ -110,41 +82,24 @@ def test_a_draft_written_offline_outlives_a_reload_and_is_sent_once(phone: Opens
         assert node.said() == ["hello", "sent in a tunnel"]
 
 
-def test_a_revoked_device_is_out_at_once_and_can_be_paired_again(phone: Opens, node: AppNode) -> None:
-    opened = phone()
-    opened.pair()
-    device = node.home.farhand("devices", "--node", "app").stdout.split()[0]
-    node.home.farhand("devices", "--node", "app", "revoke", device)
-    expect(opened.page.get_by_label("Code")).to_be_visible()
-    opened.page.get_by_label("Code").fill(node.code())
-    opened.tap(opened.page.get_by_role("button", name=re.compile("Pair")))
-    opened.is_live()
+def test_what_goes_along_and_what_comes_back_is_the_same_on_two_phones(phone: Opens) -> None:
+    one, other = phone(), phone(DESK)
+    for opened in (one, other):
+        opened.pair()
+        opened.open_worker("demo")
+    what_an_agent_writes_is_shown_and_never_run(one)
+    a_picture_goes_along(one)
+    how_far_a_file_has_come_is_seen_while_it_is_brought(one)
+    for how in ("paste", "drop"):
+        a_picture_is_handed_over(other, how)
+    one.say("demo", "think")
+    expect(other.answer("demo")).to_contain_text("I have thought about it")
+    other.say("demo", "choose")
+    expect(one.page.get_by_text("It is a long day. What shall I bring you?").first).to_be_visible()
 
 
-def test_a_worker_is_hired_and_spoken_to(phone: Opens) -> None:
-    opened = phone()
-    opened.pair()
-    opened.tap(opened.button("Hire"))
-    sheet = opened.page.get_by_role("dialog")
-    opened.tap(sheet.get_by_text("Demo", exact=True))
-    opened.tap(sheet.get_by_role("button", name=re.compile("^Hire ")))
-    expect(opened.composer("ann")).to_be_visible()
-    # What the node tells an agent of its team nobody has written, and nobody needs to read.
-    introduced = opened.page.get_by_text("The node told ann about its team.")
-    expect(introduced).to_be_visible()
-    expect(opened.page.get_by_text("a long-lived worker")).to_have_count(0)
-    # Until the agent has taken it, it stands among what waits, and moves from there.
-    expect(opened.answer("ann")).to_contain_text("I am ready.")
-    opened.tap(introduced)
-    expect(opened.page.get_by_text("a long-lived worker")).to_be_visible()
-    opened.say("ann", "hello")
-    expect(opened.answer("ann")).to_contain_text("Hello! I am the demo.")
-
-
-def test_a_picture_goes_along(phone: Opens, node: AppNode) -> None:
-    opened = phone()
-    opened.pair()
-    opened.open_worker("demo")
+def a_picture_goes_along(opened: Phone) -> None:
+    """Chosen from the phone's own."""
     picture: FilePayload = {"name": "dot.png", "mimeType": "image/png", "buffer": sunrise()}
     opened.page.locator("input[type=file]").set_input_files(files=[picture])
     expect(opened.page.get_by_role("button", name="Remove dot.png")).to_be_visible()
@@ -152,73 +107,66 @@ def test_a_picture_goes_along(phone: Opens, node: AppNode) -> None:
     expect(opened.answer("demo")).to_contain_text(f"{len(sunrise()):,} bytes of it")
 
 
-@pytest.mark.parametrize("how", ["paste", "drop"])
-def test_a_picture_is_pasted_and_dropped(phone: Opens, how: str) -> None:
-    opened = phone(DESK)
-    opened.pair()
-    opened.open_worker("demo")
-    opened.composer("demo").fill("look at this")
+def a_picture_is_handed_over(opened: Phone, how: str) -> None:
+    """Pasted or dropped: the text of the draft stands, and nothing that the browser would make of the file."""
+    answers = opened.page.get_by_role("article", name="demo’s answer").filter(
+        has_text=f"{len(sunrise()):,} bytes of it"
+    )
+    before = answers.count()
+    opened.composer("demo").fill(f"look at this {how}")
     opened.composer("demo").evaluate(HANDED_OVER, [how, base64.b64encode(sunrise()).decode()])
     expect(opened.page.get_by_role("button", name="Remove dot.png")).to_be_visible()
-    # The text of the draft stands, and nothing that the browser would make of the file.
-    expect(opened.composer("demo")).to_have_value("look at this")
+    expect(opened.composer("demo")).to_have_value(f"look at this {how}")
     opened.tap(opened.button("Send"))
-    expect(opened.answer("demo")).to_contain_text(f"{len(sunrise()):,} bytes of it")
+    expect(opened.receipt(f"look at this {how}")).to_contain_text("answered")
+    expect(answers).to_have_count(before + 1)
 
 
-def test_how_far_a_file_has_come_is_seen_while_it_is_brought(phone: Opens) -> None:
+def how_far_a_file_has_come_is_seen_while_it_is_brought(opened: Phone) -> None:
+    """The first of four pieces is there, and the second is under way."""
     held: list[Route] = []
 
     def hold(route: Route) -> None:
         # What comes after the first that was held goes through.
         route.continue_() if held else held.append(route)
 
-    opened = phone()
-    opened.pair()
-    opened.open_worker("demo")
     opened.page.route(re.compile(r"/api/uploads/.*offset=[1-9]"), hold)
     large: FilePayload = {"name": "notes.bin", "mimeType": "application/octet-stream", "buffer": bytes(4 * PIECE_BYTES)}
     opened.page.locator("input[type=file]").set_input_files(files=[large])
     expect(opened.page.get_by_role("button", name="Remove notes.bin")).to_be_visible()
     opened.say("demo", "read it")
     bar = opened.page.get_by_role("progressbar")
-    # The first of four pieces is there, and the second is under way.
     expect(bar).to_have_js_property("value", 0.25)
     held[0].continue_()
     expect(bar).to_have_count(0)
     expect(opened.answer("demo")).to_contain_text(f"{4 * PIECE_BYTES:,} bytes of it")
 
 
-def test_a_picture_that_comes_late_above_what_is_read_moves_nothing(phone: Opens) -> None:
-    opened = phone()
-    opened.pair()
-    opened.open_worker("demo")
-    for word, answer in (("image", "Sunrise"), ("long", ""), ("stream", "as I would write code for you.")):
-        opened.say("demo", word)
-        expect(opened.receipt(word)).to_contain_text("answered")
-        expect(opened.answer("demo")).to_contain_text(answer)
-    held = held_pictures(opened)
-    opened.say("demo", "slow")
-    expect(opened.answer("demo")).to_contain_text("Stop me whenever you like. 1")
-    read = opened.page.get_by_role("article", name="Message of you").filter(has_text="long")
-    read.evaluate("(row) => row.scrollIntoView({ block: 'start' })")
-    expect(opened.page.locator(".jump")).to_be_visible()
-    picture = first_of(opened, held)
-    before = top_of(read)
-    picture.continue_()
-    expect(opened.page.locator("figure.picture img")).to_have_js_property("naturalWidth", 320)
-    # Text streams below all the while.
-    expect(opened.answer("demo")).to_contain_text("Done, and nobody stopped me.")
-    assert abs(top_of(read) - before) < 1
+def what_an_agent_writes_is_shown_and_never_run(opened: Phone) -> None:
+    """Whatever a browser would make of it."""
+    hostile = (
+        "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'> [tap](javascript:window.ran=1) **bold**"
+    )
+    opened.say("demo", hostile)
+    expect(opened.answer("demo")).to_contain_text("<script>window.ran = 1</script><img src=x onerror=")
+    expect(opened.answer("demo").locator("strong")).to_have_text("bold")
+    expect(opened.answer("demo").locator("script, img, a")).to_have_count(0)
+    assert opened.page.evaluate("window.ran") is None
 
 
-@pytest.mark.parametrize("comes", [True, False], ids=["it comes", "it never comes"])
-def test_a_picture_in_sight_that_comes_late_moves_nothing(phone: Opens, comes: bool) -> None:
+def test_a_picture_that_comes_late_moves_nothing(phone: Opens) -> None:
     opened = phone()
     opened.pair()
     opened.open_worker("demo")
     opened.say("demo", "image")
     expect(opened.receipt("image")).to_contain_text("answered")
+    for comes in (False, True):
+        in_sight(opened, comes=comes)
+    above_what_is_read(opened)
+
+
+def in_sight(opened: Phone, *, comes: bool) -> None:
+    """It comes, or it never comes."""
     held = held_pictures(opened)
     expect(opened.receipt("image")).to_contain_text("answered")
     above = opened.page.get_by_role("article", name="Message of you")
@@ -236,6 +184,26 @@ def test_a_picture_in_sight_that_comes_late_moves_nothing(phone: Opens, comes: b
     assert (top_of(above), top_of(below)) == pytest.approx(before, abs=1)
 
 
+def above_what_is_read(opened: Phone) -> None:
+    """Text streams below all the while."""
+    for word, answer in (("long", ""), ("stream", "as I would write code for you.")):
+        opened.say("demo", word)
+        expect(opened.receipt(word)).to_contain_text("answered")
+        expect(opened.answer("demo")).to_contain_text(answer)
+    held = held_pictures(opened)
+    opened.say("demo", "slow")
+    expect(opened.answer("demo")).to_contain_text("Stop me whenever you like. 1")
+    read = opened.page.get_by_role("article", name="Message of you").filter(has_text="long")
+    read.evaluate("(row) => row.scrollIntoView({ block: 'start' })")
+    expect(opened.page.locator(".jump")).to_be_visible()
+    picture = first_of(opened, held)
+    before = top_of(read)
+    picture.continue_()
+    expect(opened.page.locator("figure.picture img")).to_have_js_property("naturalWidth", 320)
+    expect(opened.answer("demo")).to_contain_text("Done, and nobody stopped me.")
+    assert abs(top_of(read) - before) < 1
+
+
 def held_pictures(opened: Phone) -> list[Route]:
     """Opens the app anew; the pictures that it asks for come when the test lets them."""
     held: list[Route] = []
@@ -243,6 +211,7 @@ def held_pictures(opened: Phone) -> list[Route]:
     def hold(route: Route) -> None:
         held.append(route)
 
+    opened.page.unroute_all()
     opened.page.route(re.compile(r"/shown\?path="), hold)
     opened.page.reload()
     opened.page.locator("figure.picture").wait_for(state="attached")
@@ -259,31 +228,6 @@ def top_of(what: Locator) -> float:
     box = what.bounding_box()
     assert box is not None
     return box["y"]
-
-
-def test_what_an_agent_writes_is_shown_and_never_run(phone: Opens) -> None:
-    hostile = (
-        "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'> [tap](javascript:window.ran=1) **bold**"
-    )
-    opened = phone()
-    opened.pair()
-    opened.open_worker("demo")
-    opened.say("demo", hostile)
-    expect(opened.answer("demo")).to_contain_text("<script>window.ran = 1</script><img src=x onerror=")
-    expect(opened.answer("demo").locator("strong")).to_have_text("bold")
-    expect(opened.answer("demo").locator("script, img, a")).to_have_count(0)
-    assert opened.page.evaluate("window.ran") is None
-
-
-def test_two_phones_see_the_same(phone: Opens) -> None:
-    one, other = phone(), phone(DESK)
-    for opened in (one, other):
-        opened.pair()
-        opened.open_worker("demo")
-    one.say("demo", "think")
-    expect(other.answer("demo")).to_contain_text("I have thought about it")
-    other.say("demo", "choose")
-    expect(one.page.get_by_text("It is a long day. What shall I bring you?").first).to_be_visible()
 
 
 def test_a_new_version_is_taken_when_the_person_says_so_and_no_draft_is_lost(browser: Browser, tmp_path: Path) -> None:

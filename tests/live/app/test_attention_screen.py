@@ -1,11 +1,10 @@
 """What buzzes, set in the phone app of a real node: kind by kind for each worker, and what buzzes in quiet hours."""
 
-import json
 from typing import Any
 
 from playwright.sync_api import Locator, expect
 from tests.live.app.conftest import Opens
-from tests.live.app.phone import NODE, AppNode, Phone
+from tests.live.app.phone import AppNode, Phone
 from tests.live.nodes import SAFETY_SECONDS
 
 expect.set_options(timeout=SAFETY_SECONDS * 1000)
@@ -13,9 +12,7 @@ expect.set_options(timeout=SAFETY_SECONDS * 1000)
 
 def settings(node: AppNode) -> dict[str, Any]:
     """What the node goes by."""
-    told = node.home.farhand("events", "--node", NODE).stdout.splitlines()
-    facts = [json.loads(line)["fact"] for line in told if line.startswith("{")]
-    found: dict[str, Any] = [fact["settings"] for fact in facts if fact["type"] == "attention_set"][-1]
+    found: dict[str, Any] = [fact["settings"] for fact in node.facts() if fact["type"] == "attention_set"][-1]
     return found
 
 
@@ -30,30 +27,31 @@ def turn(opened: Phone, name: str, *, on: bool) -> None:
     expect(switch(opened, name)).to_be_checked(checked=on)
 
 
-def test_a_worker_is_quiet_for_some_kinds_and_is_so_again_after_it_was_switched_off(
-    phone: Opens, node: AppNode
-) -> None:
+def test_what_is_set_on_the_screen_is_what_the_node_goes_by(phone: Opens, node: AppNode) -> None:
+    node.done("quiet", "demo", "finished", "off")
     opened = phone()
     opened.pair()
-    assert node.home.farhand("quiet", "--node", NODE, "demo", "finished", "off").returncode == 0
     opened.page.goto(f"{node.address()}#/notifications")
-    expect(opened.page.locator(".kinds summary")).to_have_text("What may buzz: 5 of 6")
+    a_worker_is_quiet_for_some_kinds_and_is_so_again_after_it_was_switched_off(opened)
+    every_kind_may_buzz_in_quiet_hours(opened)
+
+
+def a_worker_is_quiet_for_some_kinds_and_is_so_again_after_it_was_switched_off(opened: Phone) -> None:
+    kinds = opened.page.locator(".kinds summary", has_text="What may buzz")
+    expect(kinds).to_have_text("What may buzz: 5 of 6")
     turn(opened, "demo", on=False)
     turn(opened, "demo", on=True)
-    expect(opened.page.locator(".kinds summary")).to_have_text("What may buzz: 5 of 6")
-    assert settings(node)["workers"] == {"demo": ["finished"]}
-    opened.tap(opened.page.locator(".kinds summary"))
+    expect(kinds).to_have_text("What may buzz: 5 of 6")
+    assert settings(opened.node)["workers"] == {"demo": ["finished"]}
+    opened.tap(kinds)
     turn(opened, "demo: Usage limits", on=False)
-    expect(opened.page.locator(".kinds summary")).to_have_text("What may buzz: 4 of 6")
-    assert settings(node)["workers"] == {"demo": ["finished", "limit"]}
+    expect(kinds).to_have_text("What may buzz: 4 of 6")
+    assert settings(opened.node)["workers"] == {"demo": ["finished", "limit"]}
 
 
-def test_every_kind_may_buzz_in_quiet_hours(phone: Opens, node: AppNode) -> None:
-    opened = phone()
-    opened.pair()
-    opened.page.goto(f"{node.address()}#/notifications")
+def every_kind_may_buzz_in_quiet_hours(opened: Phone) -> None:
     turn(opened, "Every day", on=True)
-    before = set(settings(node).get("exceptions", []))
+    before = set(settings(opened.node).get("exceptions", []))
     opened.tap(opened.page.locator(".kinds summary", has_text="Buzzes all the same"))
     turn(opened, "Buzzes all the same: Failed turns", on=True)
-    assert set(settings(node)["exceptions"]) == before | {"failed"}
+    assert set(settings(opened.node)["exceptions"]) == before | {"failed"}

@@ -5,15 +5,14 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, expect
 from tests.live.app.conftest import Opens
-from tests.live.app.phone import NODE, AppNode, Phone
+from tests.live.app.phone import AppNode, Phone
 
 
 def test_a_comment_that_is_being_written_outlives_every_reading_anew(phone: Opens, node: AppNode) -> None:
     project = node.home.folder / "project"
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     (project / "poem.txt").write_text("one\ntwo\nthree\n")
-    hired = node.home.farhand("hire", "--node", NODE, "--backend", "demo", "--dir", str(project), "ann")
-    assert hired.returncode == 0, hired.stderr
+    node.done("hire", "--backend", "demo", "--dir", str(project), "ann")
     opened = phone()
     opened.pair()
     opened.open_worker("ann")
@@ -35,8 +34,7 @@ def comment(opened: Phone) -> Locator:
 
 def is_read_anew(opened: Phone, shows: str) -> None:
     """A turn ends, and its changes are on the screen."""
-    said = opened.node.home.farhand("say", "--node", NODE, "--worker", "ann", "hello")
-    assert said.returncode == 0, said.stderr
+    opened.node.done("say", "--worker", "ann", "hello")
     expect(opened.page.get_by_text(shows)).to_be_visible()
 
 

@@ -6,7 +6,8 @@ from urllib.parse import urlparse
 
 from playwright.sync_api import Locator, expect
 from tests.live.app.conftest import Opens
-from tests.live.app.phone import NODE, AppNode, Phone
+from tests.live.app.net import until
+from tests.live.app.phone import AppNode, Phone
 
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="window.ran = 1">
 <style>@import url("http://trap.invalid/style");
@@ -20,11 +21,10 @@ SVG = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/
 TURNED, ALIKE = "report\u202etxt.exe", "\u0440aypal.py"
 
 
-def test_nothing_that_an_agent_leaves_runs_loads_or_deceives(phone: Opens, node: AppNode) -> None:
+def test_nothing_that_is_hostile_runs_loads_deceives_or_answers(phone: Opens, node: AppNode) -> None:
     project = node.home.folder / "project"
     subprocess.run(["git", "init", "-q", str(project)], check=True)
-    hired = node.home.farhand("hire", "--node", NODE, "--backend", "demo", "--dir", str(project), "ann")
-    assert hired.returncode == 0, hired.stderr
+    node.done("hire", "--backend", "demo", "--dir", str(project), "ann")
     opened = phone()
     asked: list[str] = []
     opened.context.on("request", lambda request: asked.append(request.url))
@@ -34,6 +34,7 @@ def test_nothing_that_an_agent_leaves_runs_loads_or_deceives(phone: Opens, node:
     a_page_in_the_folder(opened, project)
     names_that_deceive(opened, project)
     words_that_deceive(opened)
+    the_second_click_of_two_on_another_window_answers_no_question(opened, node)
     assert opened.page.evaluate("window.ran") is None
     assert {urlparse(one).netloc for one in asked} <= {f"127.0.0.1:{node.port}", ""}
 
@@ -92,25 +93,20 @@ def opens_files(opened: Phone) -> None:
     opened.tap(opened.page.get_by_role("link", name="Files and changes"))
 
 
-def test_the_second_click_of_two_on_another_window_answers_no_question(phone: Opens, node: AppNode) -> None:
+def the_second_click_of_two_on_another_window_answers_no_question(opened: Phone, node: AppNode) -> None:
     """Another site lays a window of its own over the app and has it closed by the first click: the second is ours."""
-    opened = phone()
-    opened.pair()
-    opened.open_worker("demo")
+    opened.page.goto(f"{node.address()}#/w/demo")
     opened.say("demo", "ask")
     allow = opened.button("Allow once").last
     expect(allow).to_be_visible()
     # It has stood there long enough for any tap.
-    seen = opened.page.evaluate("performance.now()")
-    while opened.page.evaluate("performance.now()") < seen + 2000:
-        continue
+    opened.page.evaluate("() => new Promise((done) => setTimeout(done, 2000))")
     allow.evaluate("(button) => { window.dispatchEvent(new Event('focus')); button.click() }")
     opened.say("demo", "behind it")
     expect(opened.page.get_by_text("behind it").first).to_be_visible()
-    while "behind it" not in node.said():
-        continue
-    told = node.home.farhand("events", "--node", NODE).stdout
-    assert '"ask_raised"' in told
-    assert '"ask_settled"' not in told
+    until("nobody has told the node", lambda: "behind it" in node.said())
+    kinds = [fact["type"] for fact in node.facts()]
+    assert "ask_raised" in kinds
+    assert "ask_settled" not in kinds
     opened.answer_ask("Allow once")
     expect(opened.page.get_by_text("The note is written")).to_be_visible()

@@ -13,30 +13,23 @@ from tests.live.app.phone import DESK, PHONE, SMALL, AppNode, Phone
 
 from farhand.drivers.demo.replies import sunrise
 
-AT_EVERY_SIZE = pytest.mark.parametrize("size", [PHONE, SMALL, DESK], ids=["390x844", "360x740", "1280x800"])
 
-
-@AT_EVERY_SIZE
-def test_asks_are_answered_in_every_way(phone: Opens, node: AppNode, size: dict[str, int]) -> None:
+@pytest.mark.parametrize("size", [PHONE, SMALL, DESK], ids=["390x844", "360x740", "1280x800"])
+def test_a_day_at_every_size(phone: Opens, node: AppNode, size: dict[str, int]) -> None:
     project = node.home.folder / "project"
     subprocess.run(["git", "init", "-q", str(project)], check=True)
-    opened = phone(size)
-    sees_the_tour_once(opened)
-    hires(opened, "ann", project)
-    denies_with_words(opened)
-    accepts_a_plan(opened)
-    answers_a_questionnaire(opened)
-    comments_on_a_diff(opened)
-    assert node.said()[-1].startswith("**lighthouse.py**, line ")
-
-
-@AT_EVERY_SIZE
-def test_what_is_sent_arrives_in_order_and_once(phone: Opens, node: AppNode, size: dict[str, int]) -> None:
     with Cable(node.port) as cable:
         node.reached_at = cable.port
         opened = phone(size)
-        opened.pair()
-        opened.open_worker("demo")
+        sees_the_tour_once(opened)
+        hires(opened, "ann", project)
+        denies_with_words(opened)
+        accepts_a_plan(opened)
+        answers_a_questionnaire(opened)
+        comments_on_a_diff(opened)
+        assert node.said()[-1].startswith("**lighthouse.py**, line ")
+        opened.page.goto(f"{node.address()}#/w/demo")
+        reads_a_stream_and_allows(opened)
         types_into_the_terminal(opened)
         puts_the_queue_into_another_order(opened)
         sends_several_pictures(opened)
@@ -47,6 +40,8 @@ def test_what_is_sent_arrives_in_order_and_once(phone: Opens, node: AppNode, siz
 def sees_the_tour_once(opened: Phone) -> None:
     """Four cards at the first visit; not at the second."""
     opened.page.goto(opened.node.address(opened.node.code()))
+    expect(opened.sheet).to_be_visible()
+    assert "pair=" not in opened.page.url
     for number in (1, 2, 3):
         expect(opened.sheet).to_contain_text(f"{number} of 4")
         opened.tap(opened.button("Next"))
@@ -115,6 +110,19 @@ def comments_on_a_diff(opened: Phone) -> None:
     expect(message).to_contain_text("Why seven?")
     expect(message).to_contain_text("Name it greet.")
     expect(opened.receipt("Why seven?")).to_contain_text("answered")
+
+
+def reads_a_stream_and_allows(opened: Phone) -> None:
+    """An answer comes word by word, and a question is answered where it stands; both were said once."""
+    before = opened.node.said()
+    opened.say("demo", "stream")
+    expect(opened.answer("demo")).to_contain_text("lighthouse keeper")
+    expect(opened.answer("demo")).to_contain_text("as I would write code for you.")
+    expect(opened.receipt("stream")).to_contain_text("answered")
+    opened.say("demo", "ask")
+    opened.answer_ask("Allow once")
+    expect(opened.answer("demo")).to_contain_text("The note is written")
+    assert opened.node.said() == [*before, "stream", "ask"]
 
 
 def types_into_the_terminal(opened: Phone) -> None:

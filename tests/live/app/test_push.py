@@ -1,6 +1,5 @@
 """Push in a real Chromium: a question of the demo comes through the browser's own push, and its button acts once."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Worker, expect, sync_playwright
 from tests.live.app.google import Google, google
 from tests.live.app.net import until
-from tests.live.app.phone import ARGUMENTS, CHROMIUM, NODE, AppNode, Phone, running
+from tests.live.app.phone import ARGUMENTS, CHROMIUM, AppNode, Phone, running
 from tests.live.nodes import SAFETY_SECONDS, Home
 
 from farhand.server.web_app import NOT_BUILT, WebApp
@@ -75,6 +74,7 @@ class PushedPhone(Phone):
     """A phone whose browser has a profile on the disk, as push needs it."""
 
     def __init__(self, context: BrowserContext, node: AppNode) -> None:
+        self.is_touch = False
         self.node = node
         self.context = context
         self.page: Page = context.new_page()
@@ -127,23 +127,50 @@ def phone(service: Google, node: AppNode, tmp_path: Path) -> Iterator[PushedPhon
 
 def settled(node: AppNode) -> list[dict[str, Any]]:
     """What became of asks."""
-    told = node.home.farhand("events", "--node", NODE)
-    found = [json.loads(line)["fact"] for line in told.stdout.splitlines() if line.startswith("{")]
-    return [fact for fact in found if fact["type"] == "ask_settled"]
+    return [fact for fact in node.facts() if fact["type"] == "ask_settled"]
 
 
 def ask(node: AppNode, text: str = "ask me", worker: str = "demo") -> None:
     """Has a demo ask something, from a program and not from the desk."""
-    told = node.home.farhand("say", "--node", NODE, "--worker", worker, text)
-    assert told.returncode == 0, told.stderr
+    node.done("say", "--worker", worker, text)
 
 
-def test_a_question_comes_through_the_browsers_own_push_and_its_button_acts_once(
-    phone: PushedPhone, node: AppNode, service: Google
-) -> None:
+def test_questions_come_through_the_browsers_own_push(phone: PushedPhone, node: AppNode, service: Google) -> None:
     phone.pair()
-    assert node.home.farhand("quiet", "--node", NODE, "desk", "off").returncode == 0
+    node.done("quiet", "desk", "off")
     phone.turns_on()
+    several_questions_are_one_notification_that_goes_with_the_last_of_them(phone, node)
+    phone.turns_on()
+    a_button_acts_once(phone, node, service)
+    what_was_switched_off_on_this_device_stays_off(phone)
+    a_lost_subscription_is_renewed(phone)
+    what_is_shown_whole_is_allowed_once(phone, node)
+
+
+def several_questions_are_one_notification_that_goes_with_the_last_of_them(phone: PushedPhone, node: AppNode) -> None:
+    """After two quiet hours, and while they are answered elsewhere."""
+    node.done("quiet", "2h")
+    names = ("demo", "bea", "cora", "dan")
+    for name in names[1:]:
+        node.done("hire", name, "--backend", "demo")
+    for name in names:
+        ask(node, worker=name)
+    phone.page.goto(f"{node.address()}#/inbox")
+    expect(phone.page.locator(".cards > *")).to_have_count(len(names))
+    node.done("quiet", "off")
+    assert phone.shows("asks")["title"] == "While you were away: 4"
+    asked = [line.split() for line in node.done("inbox").splitlines() if "Answer: farhand answer" in line]
+    for left, words in reversed(list(enumerate(asked))):
+        node.done("answer", words[3], "no")
+        if left > 1:
+            phone.shows("asks", f"While you were away: {left}")
+    # Somebody looks: the end of the last needs no word.
+    until("the questions are still shown", lambda: not phone.shown("asks"))
+
+
+def a_button_acts_once(phone: PushedPhone, node: AppNode, service: Google) -> None:
+    """A test comes first; no other token answers; a tap beside the buttons opens the question."""
+    before = len(settled(node))
     phone.tap(phone.button("Send a test"))
     expect(phone.page.get_by_text("took it")).to_be_visible()
     assert phone.shows("test")["body"] == "It works: this is how your node reaches you."
@@ -156,12 +183,13 @@ def test_a_question_comes_through_the_browsers_own_push_and_its_button_acts_once
     answer = {"ask": shown["data"]["ask"], "digest": shown["data"]["digest"], **shown["data"]["deny"]}
     assert phone.page.evaluate(POST, {**answer, "digest": "another"}) == 403
     assert phone.page.evaluate(POST, {**answer, "token": "9999999999.00"}) == 403
+    assert len(settled(node)) == before
     left = phone.taps("ask:", "deny")
     assert shown["tag"] not in left
-    (fact,) = settled(node)
+    fact = settled(node)[-1]
     assert (fact["choice"], fact["by"]["via"][:4]) == (answer["choice"], "web-")
     assert phone.page.evaluate(POST, answer) in (400, 403)
-    assert len(settled(node)) == 1
+    assert len(settled(node)) == before + 1
 
     # A tap beside the buttons opens the question itself.
     ask(node, "ask me again")
@@ -170,10 +198,12 @@ def test_a_question_comes_through_the_browsers_own_push_and_its_button_acts_once
     expect(phone.page.locator("dialog, .sheet").first).to_be_visible()
     assert second["data"]["ask"] in phone.page.evaluate("decodeURIComponent(location.hash)")
     assert len(service.posted) >= 3
+    node.done("answer", second["data"]["ask"], "no")
+    until("the question is still shown", lambda: not phone.shown("ask:"))
 
 
-def test_what_was_switched_off_on_this_device_stays_off(phone: PushedPhone, node: AppNode) -> None:
-    phone.pair()
+def what_was_switched_off_on_this_device_stays_off(phone: PushedPhone) -> None:
+    """Over a visit to come, until it is switched on again."""
     phone.turns_on()
     switch = phone.page.get_by_role("switch", name="On this device")
     switch.click()
@@ -190,59 +220,30 @@ def test_what_was_switched_off_on_this_device_stays_off(phone: PushedPhone, node
     expect(switch).to_be_checked()
 
 
-def test_several_questions_are_one_notification_that_goes_with_the_last_of_them(
-    phone: PushedPhone, node: AppNode
-) -> None:
-    phone.pair()
-    for words in (["desk", "off"], ["2h"]):
-        assert node.home.farhand("quiet", "--node", NODE, *words).returncode == 0
-    phone.turns_on()
-    names = ("demo", "bea", "cleo", "dan")
-    for name in names[1:]:
-        assert node.home.farhand("hire", "--node", NODE, name, "--backend", "demo").returncode == 0
-    for name in names:
-        ask(node, worker=name)
-    phone.page.goto(f"{node.address()}#/inbox")
-    expect(phone.page.locator(".cards > *")).to_have_count(len(names))
-    assert node.home.farhand("quiet", "--node", NODE, "off").returncode == 0
-    assert phone.shows("asks")["title"] == "While you were away: 4"
-    told = node.home.farhand("inbox", "--node", NODE).stdout
-    asked = [line.split() for line in told.splitlines() if "Answer: farhand answer" in line]
-    for left, words in reversed(list(enumerate(asked))):
-        assert node.home.farhand("answer", "--node", NODE, words[3], "no").returncode == 0
-        if left > 1:
-            phone.shows("asks", f"While you were away: {left}")
-    # Somebody looks: the end of the last needs no word.
-    until("the questions are still shown", lambda: not phone.shown("asks"))
-
-
-def test_what_is_shown_whole_is_allowed_once_and_a_lost_subscription_is_renewed(
-    phone: PushedPhone, node: AppNode
-) -> None:
-    phone.pair()
-    assert node.home.farhand("quiet", "--node", NODE, "desk", "off").returncode == 0
-    phone.turns_on()
+def a_lost_subscription_is_renewed(phone: PushedPhone) -> None:
+    """The node and the service have lost it: the browser tells of another one by itself."""
     expect(phone.button("Send a test")).to_be_enabled()
-
-    # The node and the service have lost it: the browser tells of another one by itself.
     assert phone.page.evaluate(FORGET) < 300
     assert phone.page.evaluate(SUBSCRIBED) is False
     assert phone.worker.evaluate(RENEW) is True
     assert phone.page.evaluate(SUBSCRIBED) is True
 
-    # A short path leaves room for the question on the four lines that a notification has.
+
+def what_is_shown_whole_is_allowed_once(phone: PushedPhone, node: AppNode) -> None:
+    """A short path leaves room for the question on the four lines that a notification has."""
+    before = len(settled(node))
     with TemporaryDirectory(prefix="f-", dir="/tmp") as folder:
-        hired = node.home.farhand("hire", "--node", NODE, "cleo", "--backend", "demo", "--directory", folder)
-        assert hired.returncode == 0, hired.stderr
+        node.done("hire", "cleo", "--backend", "demo", "--directory", folder)
         ask(node, worker="cleo")
         shown = phone.shows("ask:")
         assert shown["actions"] == ["allow", "deny"], shown["body"]
         answer = {"ask": shown["data"]["ask"], "digest": shown["data"]["digest"], **shown["data"]["allow"]}
         assert phone.page.evaluate(POST, {**answer, "choice": "no"}) == 403
+        assert len(settled(node)) == before
         assert shown["tag"] not in phone.taps("ask:", "allow")
-        (fact,) = settled(node)
+        fact = settled(node)[-1]
         assert (fact["choice"], fact["by"]["via"][:4]) == ("yes", "web-")
         # Acted on once: the same token again is refused, and changes nothing.
         assert phone.page.evaluate(POST, answer) in (400, 403)
-        assert len(settled(node)) == 1
+        assert len(settled(node)) == before + 1
         expect(phone.page.get_by_text("cleo").first).to_be_visible()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 from tests.live.app.conftest import Opens
-from tests.live.app.phone import NODE, AppNode, Phone
+from tests.live.app.phone import AppNode, Phone
 
 from farhand.disk.processes import started
 
@@ -14,13 +14,12 @@ from farhand.disk.processes import started
 CHECK = "echo $$ > ../begun; until test -e go || ! test -d .git; do sleep 0.05; done"
 
 
-def test_a_sprint_is_begun_and_stopped_both_ways(phone: Opens, node: AppNode) -> None:
+def test_a_sprint_is_begun_stopped_both_ways_and_waits_where_it_ended(phone: Opens, node: AppNode) -> None:
     project = node.home.folder / "project"
     begun = node.home.folder / "begun"
     os.mkfifo(begun)
     subprocess.run(["git", "init", "-q", str(project)], check=True)
-    hired = node.home.farhand("hire", "--node", NODE, "--backend", "demo", "--dir", str(project), "ann")
-    assert hired.returncode == 0, hired.stderr
+    node.done("hire", "--backend", "demo", "--dir", str(project), "ann")
     opened = phone()
     opened.pair()
     opened.open_worker("ann")
@@ -34,6 +33,7 @@ def test_a_sprint_is_begun_and_stopped_both_ways(phone: Opens, node: AppNode) ->
     opened.tap(opened.button("Stop now"))
     ends(opened, "The sprint was stopped: 0 of 2 done.")
     assert started(check) is None, "the check is gone, and nothing let it go on"
+    waits_in_the_inbox_until_somebody_goes_on(opened)
 
 
 def begins(opened: Phone, begun: Path) -> int:
@@ -56,27 +56,28 @@ def ends(opened: Phone, how: str) -> None:
     expect(opened.page.locator(".queue-line")).to_have_count(0)
 
 
-def test_a_sprint_that_stopped_before_its_end_waits_in_the_inbox_until_somebody_goes_on(
-    phone: Opens, node: AppNode
-) -> None:
-    project = node.home.folder / "project"
-    subprocess.run(["git", "init", "-q", str(project)], check=True)
-    hired = node.home.farhand("hire", "--node", NODE, "--backend", "demo", "--dir", str(project), "ann")
-    assert hired.returncode == 0, hired.stderr
-    begun = node.home.farhand(
-        *("sprint", "start", "Paint the tower", "--node", NODE, "--worker", "ann", "--no-commit", "--rounds", "1"),
-        *("--verify", "false"),
+def waits_in_the_inbox_until_somebody_goes_on(opened: Phone) -> None:
+    """A sprint that stopped before its end, and nobody stopped it."""
+    told = (
+        "sprint",
+        "start",
+        "Paint the tower",
+        "--worker",
+        "ann",
+        "--no-commit",
+        "--rounds",
+        "1",
+        "--verify",
+        "false",
     )
-    assert begun.returncode == 0, begun.stderr
-    opened = phone()
-    opened.pair()
-    opened.page.goto(f"{node.address()}#/inbox")
+    opened.node.done(*told)
+    opened.page.goto(f"{opened.node.address()}#/inbox")
     row = opened.page.locator(".link-row", has_text="ann’s sprint has stopped: 1 round")
     expect(row).to_have_count(1)
     opened.tap(row)
     expect(opened.sheet).to_be_visible()
     opened.tap(opened.sheet.get_by_role("button", name="Close"))
     opened.say("ann", "hello")
-    expect(opened.answer("ann").last).to_be_visible()
-    opened.page.goto(f"{node.address()}#/inbox")
+    expect(opened.receipt("hello")).to_contain_text("answered")
+    opened.page.goto(f"{opened.node.address()}#/inbox")
     expect(row).to_have_count(0)

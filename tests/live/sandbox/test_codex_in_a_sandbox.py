@@ -36,15 +36,18 @@ def model(cli_env: CodexEnv) -> ScriptedPhoneModel:  # noqa: F811
     )
 
 
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(phone: Phone, model: ScriptedPhoneModel) -> None:
+async def test_a_life_in_a_sandbox(
+    cli_env: CodexEnv,  # noqa: F811
+    phone: Phone,
+    model: ScriptedPhoneModel,
+    engine: Engine,
+) -> None:
     await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
-
-
-async def test_a_node_killed_in_mid_turn_brings_the_answer_once(phone: Phone, model: ScriptedPhoneModel) -> None:
     await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
+    await its_commands_run_inside_and_its_container_ends_with_it(cli_env, phone, engine)
 
 
-async def test_its_commands_run_inside_and_its_container_ends_with_it(
+async def its_commands_run_inside_and_its_container_ends_with_it(
     cli_env: CodexEnv,  # noqa: F811
     phone: Phone,
     engine: Engine,
