@@ -10,9 +10,12 @@ from pathlib import Path
 import anyio
 import anyio.abc
 from anyio.streams.buffered import BufferedByteReceiveStream
+from tests.in_memory import tmp_path
 
 from farhand.testing.leftovers import end_agents
 
+# What is killed is a process, and not the machine: no disk is needed.
+__all__ = ["KilledNode", "tmp_path"]
 LONGEST_LINE = 100
 
 
