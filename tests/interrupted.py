@@ -26,14 +26,20 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Generator[
     """After the workers are gone, which an interrupt ends in the middle of their tests."""
     yield
     if exitstatus == pytest.ExitCode.INTERRUPTED and not hasattr(session.config, "workerinput"):
-        end_all(str(short_folders()), f"{session.config._tmp_path_factory.getbasetemp()}/")  # type: ignore[attr-defined]
-        for folder in short_folders().parent.glob(f"{short_folders().name}*"):
+        own = (short_folders(), memory_folders())
+        end_all(*map(str, own), f"{session.config._tmp_path_factory.getbasetemp()}/")  # type: ignore[attr-defined]
+        for folder in (each for one in own for each in one.parent.glob(f"{one.name}*")):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def short_folders() -> Path:
     """How the paths of this run's short folders begin."""
     return Path(tempfile.gettempdir(), f"fh{os.environ[RUN]}-")
+
+
+def memory_folders() -> Path:
+    """How the paths of this run's folders in memory begin (`tests/in_memory.py`)."""
+    return Path("/dev/shm").resolve() / short_folders().name
 
 
 @pytest.fixture

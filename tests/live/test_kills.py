@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.live.killed_node import KilledNode
+from tests.live.killed_node import KilledNode, tmp_path
 
 from farhand.client.door import SocketHub
 from farhand.model import road
@@ -23,6 +23,7 @@ from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 from farhand.testing import ledger
 
+__all__ = ["tmp_path"]
 pytestmark = pytest.mark.anyio
 WORKERS = ("ann", "bob", "cleo", "dan", "eve")
 MESSAGES = 500

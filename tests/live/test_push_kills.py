@@ -20,7 +20,7 @@ import anyio
 import anyio.abc
 import msgspec
 import pytest
-from tests.live.killed_node import KilledNode
+from tests.live.killed_node import KilledNode, tmp_path
 
 from farhand.client.door import SocketHub
 from farhand.model.commands import Command, Hire, Say
@@ -32,6 +32,7 @@ from farhand.testing.http import local_client
 from farhand.testing.ports import lasting_port
 from farhand.testing.push_service import Browser, FakePushService, push_service
 
+__all__ = ["tmp_path"]
 pytestmark = pytest.mark.anyio
 http_ece: Any = import_module("http_ece")
 # Not from the desk: whoever sits there is not buzzed.

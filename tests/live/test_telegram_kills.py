@@ -9,12 +9,13 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import pytest
-from tests.live.killed_node import KilledNode
+from tests.live.killed_node import KilledNode, tmp_path
 
 from farhand.model import road
 from farhand.testing.ports import lasting_port
 from farhand.testing.telegram import FakeBot, ShownMessage, drawn
 
+__all__ = ["tmp_path"]
 pytestmark = pytest.mark.anyio
 WORKERS = ("ann", "bob", "cleo", "dan", "eve")
 MESSAGES = 500

@@ -8,11 +8,12 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import pytest
-from tests.live.killed_node import KilledNode
+from tests.live.killed_node import KilledNode, tmp_path
 
 from farhand.testing.ports import lasting_port
 from farhand.testing.whatsapp import FakeWhatsApp, PhoneMessage
 
+__all__ = ["tmp_path"]
 pytestmark = pytest.mark.anyio
 WORKERS = ("ann", "bob", "cleo")
 PLACES = (

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import pytest
-from tests.live.killed_node import KilledNode
+from tests.live.killed_node import KilledNode, tmp_path
 
 from farhand.client.door import SocketHub
 from farhand.model import road, team_view
@@ -27,6 +27,7 @@ from farhand.testing.http import local_client
 from farhand.testing.ports import lasting_port
 from farhand.testing.wire_phone import Transport, WirePhone
 
+__all__ = ["tmp_path"]
 pytestmark = pytest.mark.anyio
 WORKERS = ("ann", "bob", "cleo")
 TRANSPORTS: tuple[Transport, ...] = ("socket", "stream", "socket", "stream", "socket")

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,8 +62,8 @@ def push(context: ChannelContext, service: str) -> Channel:
     return made
 
 
-def main() -> None:
-    """Runs the node until it is stopped or killed."""
+def main(words: Sequence[str] | None = None) -> None:
+    """Runs the node until it is stopped or killed, with these arguments or with those of the process."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path, help="where node, ledger and sent messages are")
     parser.add_argument("--kill-at", default="", help="place:count")
@@ -71,7 +72,7 @@ def main() -> None:
     parser.add_argument("--push", default="", help="address of a push service")
     parser.add_argument("--port", type=int, default=0, help="the node's port; with --public its webhook is there")
     parser.add_argument("--public", action="store_true", help="webhook instead of polling")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     folder: Path = arguments.folder
     if arguments.kill_at:
         road.post(kills.read(arguments.kill_at))

@@ -13,7 +13,17 @@ import msgspec
 
 from farhand.sdk.models.connection import DirectClient
 from farhand.testing.http import local_client
-from farhand.testing.telegram.words import BotStatus, Fault, Kind, Rates, RecordedCall, ShownMessage, ShownTopic, Spoken
+from farhand.testing.telegram.words import (
+    BotStatus,
+    ChangedMessages,
+    Fault,
+    Kind,
+    Rates,
+    RecordedCall,
+    ShownMessage,
+    ShownTopic,
+    Spoken,
+)
 
 Known = TypeVar("Known")
 # Only a net for a test that hangs; a busy machine is no failure.
@@ -112,8 +122,7 @@ class FakeBot:
 
     async def calls(self, method: str = "", *, after: int = 0) -> tuple[RecordedCall, ...]:
         """Every call that the bot made, or those of one method."""
-        calls = await self.order("calls", tuple[RecordedCall, ...], after=after)
-        return tuple(call for call in calls if not method or call.method == method)
+        return await self.order("calls", tuple[RecordedCall, ...], after=after, method=method)
 
     async def fault(
         self,
@@ -199,16 +208,18 @@ class FakeBot:
     async def until_chat(
         self, chat_id: int, holds: Callable[[tuple[ShownMessage, ...]], object], *, seconds: float = WAIT_SECONDS
     ) -> tuple[ShownMessage, ...]:
-        """The messages of a chat, once they are as told."""
+        """The messages of a chat, once they are as told; looks again whenever one has changed."""
 
-        async def look() -> tuple[ShownMessage, ...]:
-            return await self.messages(chat_id)
-
-        try:
-            found: tuple[ShownMessage, ...] = await self.until(look, holds, seconds=seconds)
-        except NeverSeen as error:
-            raise NeverSeen(f"waited {seconds} s; the chat:\n{drawn(await self.messages(chat_id))}") from error
-        return found
+        known: dict[int, ShownMessage] = {}
+        seen, left, deadline = -1, 0.0, time.monotonic() + seconds
+        while True:
+            changes = await self.order("changes", ChangedMessages, chat_id=chat_id, seen=seen, seconds=left)
+            known |= {one.message_id: one for one in changes.messages}
+            found, seen, left = tuple(known.values()), changes.newest, deadline - time.monotonic()
+            if holds(found):
+                return found
+            if left <= 0:
+                raise NeverSeen(f"waited {seconds} s; the chat:\n{drawn(found)}")
 
     async def until_standing(self, holds: Callable[[BotStatus], object], *, seconds: float = WAIT_SECONDS) -> BotStatus:
         found: BotStatus = await self.until(self.standing, holds, seconds=seconds)

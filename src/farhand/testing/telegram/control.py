@@ -20,7 +20,7 @@ from farhand.testing.telegram.bell import Bell
 from farhand.testing.telegram.messages import described, keep_file, photo_sizes
 from farhand.testing.telegram.push import push_once
 from farhand.testing.telegram.requests import Upload
-from farhand.testing.telegram.words import Fault, Rates, ShownTopic
+from farhand.testing.telegram.words import ChangedMessages, Fault, Rates, RecordedCall, ShownTopic
 from farhand.testing.telegram.world import FakeChat, FakeMessage, FakeQuery, World, spoken
 
 Door = Callable[[World, dict[str, Any]], Any]
@@ -47,6 +47,7 @@ class FakeTelegramControl:
             Route("/control/bots", self.new_bot, methods=["POST"]),
             Route("/control/bots/{token}/push", self._door(self.push), methods=["POST"]),
             Route("/control/bots/{token}/wait", self._door(self.wait), methods=["POST"]),
+            Route("/control/bots/{token}/changes", self._door(self.changes), methods=["POST"]),
         ]
         for name, door in DOORS.items():
             routes.append(Route(f"/control/bots/{{token}}/{name}", self._plain(door), methods=["POST"]))
@@ -87,6 +88,17 @@ class FakeTelegramControl:
         await world.bell.wait(int(order["seen"]), 0.0 if self.closed else float(order["seconds"]))
         return world.standing()
 
+    async def changes(self, world: World, order: dict[str, Any]) -> ChangedMessages:
+        """What has changed in a chat since the change that the test has seen; waits until something has."""
+        seen, deadline = int(order["seen"]), time.monotonic() + float(order["seconds"])
+        while True:
+            version = world.bell.count
+            found = world.changed(_known(world, order), seen)
+            left = deadline - time.monotonic()
+            if found.messages or self.closed or left <= 0:
+                return found
+            await world.bell.wait(version, left)
+
     async def push(self, world: World, order: dict[str, Any]) -> list[int]:
         """Delivers one update to the webhook as many times as told, all at the same moment."""
         if world.webhook is None:
@@ -114,6 +126,17 @@ def _chat(world: World, order: dict[str, Any]) -> FakeChat:
     if int(chat_id) not in world.chats:
         raise WrongOrder(f"no chat {chat_id}")
     return world.chats[int(chat_id)]
+
+
+def _known(world: World, order: dict[str, Any]) -> FakeChat:
+    """The chat, or an empty one if nobody has spoken there."""
+    return world.chats.get(int(order["chat_id"]), FakeChat({}))
+
+
+def _calls(world: World, order: dict[str, Any]) -> list[RecordedCall]:
+    """The calls from that number on, or those of one method."""
+    method = order.get("method", "")
+    return [call for call in world.calls[int(order.get("after", 0)) :] if not method or call.method == method]
 
 
 def _command_entities(text: str) -> dict[str, Any]:
@@ -292,7 +315,7 @@ DOORS: dict[str, Door] = {
     "revoke": revoke,
     "update-ids": restart_update_ids,
     "standing": lambda world, _: world.standing(),
-    "messages": lambda world, order: world.shown(world.chats.get(int(order["chat_id"]), FakeChat({}))),
-    "calls": lambda world, order: world.calls[int(order.get("after", 0)) :],
+    "messages": lambda world, order: world.shown(_known(world, order)),
+    "calls": _calls,
     "faults": lambda world, _: world.faults,
 }

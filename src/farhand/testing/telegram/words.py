@@ -62,6 +62,13 @@ class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(button.text for row in self.buttons for button in row)
 
 
+class ChangedMessages(msgspec.Struct, frozen=True, kw_only=True):
+    """The messages of a chat that have changed since a test looked, and the number of the newest change."""
+
+    newest: int
+    messages: tuple[ShownMessage, ...]
+
+
 class ShownTopic(msgspec.Struct, frozen=True, kw_only=True):
     """A topic of a chat."""
 

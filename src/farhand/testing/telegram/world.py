@@ -10,10 +10,21 @@ from typing import Any
 
 from farhand.testing.telegram.bell import Bell
 from farhand.testing.telegram.errors import Refusal, bad_request, too_many
-from farhand.testing.telegram.words import BotStatus, Fault, Rates, RecordedCall, ShownButton, ShownMessage, Spoken
+from farhand.testing.telegram.words import (
+    BotStatus,
+    ChangedMessages,
+    Fault,
+    Rates,
+    RecordedCall,
+    ShownButton,
+    ShownMessage,
+    Spoken,
+)
 
 # What Telegram leaves out unless it is asked for by name.
 UNASKED = {"chat_member", "message_reaction", "message_reaction_count"}
+
+CHANGES = itertools.count(1)
 
 
 @dataclass
@@ -41,6 +52,12 @@ class FakeMessage:
     deleted: bool = False
     reactions: tuple[str, ...] = ()
     versions: list[str] = field(default_factory=list)
+    # When it was last changed, as a number that only grows.
+    changed: int = field(default=0, init=False)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        super().__setattr__("changed", next(CHANGES))
 
     @property
     def text(self) -> str:
@@ -215,6 +232,12 @@ class World:
 
     def shown(self, chat: FakeChat) -> list[ShownMessage]:
         return [self._shown(message) for message in chat.messages.values()]
+
+    def changed(self, chat: FakeChat, after: int) -> ChangedMessages:
+        """What has changed in a chat since that change."""
+        found = [message for message in chat.messages.values() if message.changed > after]
+        newest = max((message.changed for message in found), default=after)
+        return ChangedMessages(newest=newest, messages=tuple(self._shown(message) for message in found))
 
     def _shown(self, message: FakeMessage) -> ShownMessage:
         payload = message.payload
