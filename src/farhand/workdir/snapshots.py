@@ -6,7 +6,11 @@ node's own files and large files are left out."""
 import asyncio
 import os
 import shutil
+import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -96,17 +100,25 @@ class Snapshots:
         # The hirings whose index was brought up to date since the node's start.
         self._read: set[str] = set()
         self._places = anyio.Semaphore(AT_ONCE, fast_acquire=True)
-        # Of each hiring, the starts and ends of turns that are yet to be looked at; and the hirings that have such.
+        # Of each hiring, the starts and ends of turns that are yet to be looked at; and the hirings that have such, and
+        # a repository. Threads look for it by themselves: where there is none, the event loop is not woken at all.
         self._waiting: dict[str, list[Event]] = {}
-        self._due: asyncio.Queue[Worker] = asyncio.Queue()
+        self._due: asyncio.Queue[tuple[Worker, Repository]] = asyncio.Queue()
+        self._threads = ThreadPoolExecutor(AT_ONCE, "snapshots")
+        # For what both the threads and the event loop change.
+        self._guard = threading.Lock()
+        self._closed = False
 
     def hear(self, events: Sequence[Event]) -> None:
         """Listens to what was just written; never waits. What comes too fast is left out: a turn then has no diff."""
         for event in events:
             if isinstance(event.fact, facts.TurnStarted | facts.TurnEnded) and event.turn:
                 worker = self._worker(event.worker)
-                if worker is not None and self._is_due(worker, event.turn, event.fact):
-                    self._wait(worker, event)
+                if worker is None or self._closed:
+                    continue
+                with self._guard:
+                    if self._is_due(worker, event.turn, event.fact):
+                        self._wait(worker, event)
 
     def _is_due(self, worker: Worker, turn: TurnId, fact: facts.Fact) -> bool:
         return isinstance(fact, facts.TurnStarted) or self._without.pop(worker.hiring_id, None) != turn
@@ -118,14 +130,39 @@ class Snapshots:
             return
         waiting.append(event)
         if len(waiting) == 1:
-            self._due.put_nowait(worker)
+            self._threads.submit(self._look, worker, time.monotonic() + DELAY_SECONDS, asyncio.get_running_loop())
+
+    def _look(self, worker: Worker, due: float, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread: looks for the repository when the time has come, and has the event loop do the rest."""
+        time.sleep(max(0.0, due - time.monotonic()))
+        try:
+            found = self._repository(worker)
+        except NoRepository:
+            with self._guard:
+                for event in self._waiting.pop(worker.hiring_id, ()):
+                    if isinstance(event.fact, facts.TurnStarted) and event.turn:
+                        self._without[worker.hiring_id] = event.turn
+            return
+        except Exception:
+            # An agent can do anything to its folder: that costs a snapshot, never the node.
+            log.exception("no snapshot", worker=worker.name)
+            with self._guard:
+                self._waiting.pop(worker.hiring_id, None)
+            return
+        with suppress(RuntimeError):
+            # Unless the node has ended meanwhile.
+            loop.call_soon_threadsafe(self._due.put_nowait, (worker, found))
 
     async def run(self) -> None:
         """Takes snapshots until it is cancelled."""
-        await anyio.to_thread.run_sync(self._forget_gone)
-        async with anyio.create_task_group() as tasks:
-            while True:
-                tasks.start_soon(self._keep, await self._due.get())
+        try:
+            await anyio.to_thread.run_sync(self._forget_gone)
+            async with anyio.create_task_group() as tasks:
+                while True:
+                    tasks.start_soon(self._keep, *await self._due.get())
+        finally:
+            self._closed = True
+            self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _forget_gone(self) -> None:
         """Removes what was kept for workers that are no more."""
@@ -134,17 +171,18 @@ class Snapshots:
             if worker is None or worker.hiring_id != kept.name:
                 shutil.rmtree(kept, ignore_errors=True)
 
-    async def _keep(self, worker: Worker) -> None:
-        async with self._lock(worker):
-            await anyio.sleep(DELAY_SECONDS)
-            async with self._places:
-                await self._keep_all(worker, self._waiting.pop(worker.hiring_id, []))
+    async def _keep(self, worker: Worker, repository: Repository) -> None:
+        async with self._lock(worker), self._places:
+            with self._guard:
+                events = self._waiting.pop(worker.hiring_id, [])
+            if events:
+                await self._keep_all(worker, repository, events)
 
-    async def _keep_all(self, worker: Worker, events: Sequence[Event]) -> None:
+    async def _keep_all(self, worker: Worker, repository: Repository, events: Sequence[Event]) -> None:
         """Looks at the folder once for all of them."""
         turns = [(event.turn or "", isinstance(event.fact, facts.TurnEnded)) for event in events]
         try:
-            tree = await self._take(worker, await self.repository(worker))
+            tree = await self._take(worker, repository)
             taken = [TurnSnapshot(turn=turn, tree=tree, ended=ended) for turn, ended in turns]
             append(self.ours(worker) / LOG, b"".join(msgspec.json.encode(one) + b"\n" for one in taken))
         except NoRepository:
@@ -157,7 +195,6 @@ class Snapshots:
 
     async def repository(self, worker: Worker) -> Repository:
         """The repository of the worker's folder; NoRepository, too, where a worker in a sandbox leads out of it."""
-        # At the start of every turn: half of what a thread of anyio costs.
         return await asyncio.get_running_loop().run_in_executor(None, self._repository, worker)
 
     def _repository(self, worker: Worker) -> Repository:
