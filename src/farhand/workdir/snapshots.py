@@ -7,7 +7,6 @@ import asyncio
 import os
 import shutil
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -43,8 +42,8 @@ CHANGED = ("--others", "--modified", "--deleted", "--exclude-standard")
 # Of several workers at the same time.
 AT_ONCE = 4
 MOST_WAITING = 1000
-# The message itself goes first. An agent needs far longer for its first change, and turns that start and end within
-# this time, as the one before and the one after in a queue, are looked at once.
+# The message itself goes first, if it is handed over within this time. An agent needs far longer for its first change,
+# and turns that start and end within it, as the one before and the one after in a queue, are looked at once.
 DELAY_SECONDS = 0.01
 _LONGEST_LOG = 4 * 1024 * 1024
 
@@ -105,6 +104,9 @@ class Snapshots:
         self._waiting: dict[str, list[Event]] = {}
         self._due: asyncio.Queue[tuple[Worker, Repository]] = asyncio.Queue()
         self._threads = ThreadPoolExecutor(AT_ONCE, "snapshots")
+        # The hirings that nobody has looked at yet, and what will have a thread do it.
+        self._unlooked: list[Worker] = []
+        self._delayed: asyncio.Handle | None = None
         # For what both the threads and the event loop change.
         self._guard = threading.Lock()
         self._closed = False
@@ -112,29 +114,38 @@ class Snapshots:
     def hear(self, events: Sequence[Event]) -> None:
         """Listens to what was just written; never waits. What comes too fast is left out: a turn then has no diff."""
         for event in events:
-            if isinstance(event.fact, facts.TurnStarted | facts.TurnEnded) and event.turn:
+            kind = type(event.fact)
+            if kind is facts.HandedOver and self._delayed is not None:
+                # The message is there: nobody waits for anything any more.
+                self._delayed.cancel()
+                self._delayed = asyncio.get_running_loop().call_soon(self._look_for_all)
+            elif (kind is facts.TurnStarted or kind is facts.TurnEnded) and event.turn:
                 worker = self._worker(event.worker)
-                if worker is None or self._closed:
-                    continue
-                with self._guard:
-                    if self._is_due(worker, event.turn, event.fact):
-                        self._wait(worker, event)
+                if worker is not None and not self._closed:
+                    self._wait(worker, event, event.turn)
 
-    def _is_due(self, worker: Worker, turn: TurnId, fact: facts.Fact) -> bool:
-        return isinstance(fact, facts.TurnStarted) or self._without.pop(worker.hiring_id, None) != turn
+    def _wait(self, worker: Worker, event: Event, turn: TurnId) -> None:
+        with self._guard:
+            if isinstance(event.fact, facts.TurnEnded) and self._without.pop(worker.hiring_id, None) == turn:
+                return
+            waiting = self._waiting.setdefault(worker.hiring_id, [])
+            if len(waiting) == MOST_WAITING:
+                log.warning("no snapshot", worker=event.worker, turn=event.turn)
+                return
+            waiting.append(event)
+            is_first = len(waiting) == 1
+        if is_first:
+            self._unlooked.append(worker)
+            if self._delayed is None:
+                self._delayed = asyncio.get_running_loop().call_later(DELAY_SECONDS, self._look_for_all)
 
-    def _wait(self, worker: Worker, event: Event) -> None:
-        waiting = self._waiting.setdefault(worker.hiring_id, [])
-        if len(waiting) == MOST_WAITING:
-            log.warning("no snapshot", worker=event.worker, turn=event.turn)
-            return
-        waiting.append(event)
-        if len(waiting) == 1:
-            self._threads.submit(self._look, worker, time.monotonic() + DELAY_SECONDS, asyncio.get_running_loop())
+    def _look_for_all(self) -> None:
+        unlooked, self._unlooked, self._delayed = self._unlooked, [], None
+        for worker in () if self._closed else unlooked:
+            self._threads.submit(self._look, worker, asyncio.get_running_loop())
 
-    def _look(self, worker: Worker, due: float, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread: looks for the repository when the time has come, and has the event loop do the rest."""
-        time.sleep(max(0.0, due - time.monotonic()))
+    def _look(self, worker: Worker, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread: looks for the repository, and has the event loop do the rest where there is one."""
         try:
             found = self._repository(worker)
         except NoRepository:
