@@ -67,10 +67,12 @@ def _talk(chance: random.Random) -> list[Draft]:
 
 
 async def _rows(journal: SqliteJournal) -> int:
+    await journal.complete_history()
     return int(await journal._database.read(lambda db: db.execute("SELECT count(*) FROM events").fetchone()[0]))
 
 
 async def _bytes(journal: SqliteJournal) -> int:
+    await journal.complete_history()
     wanted = "SELECT sum(length(body) + ifnull(length(pieces), 0)) FROM events"
     return int(await journal._database.read(lambda db: db.execute(wanted).fetchone()[0]))
 

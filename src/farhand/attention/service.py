@@ -19,7 +19,16 @@ from farhand.model.digest import DigestLine, digest, digest_text, leads_to
 from farhand.model.errors import ChannelError, StoreError
 from farhand.model.facts import AskSettled, AttentionSet, Event
 from farhand.model.logger import get_logger
-from farhand.model.matters import AT_THE_DESK, OF_INTEREST, ask_key, beginning, matter_of, person_of, settled_ask
+from farhand.model.matters import (
+    AT_THE_DESK,
+    MAY_MATTER,
+    OF_INTEREST,
+    ask_key,
+    beginning,
+    matter_of,
+    person_of,
+    settled_ask,
+)
 from farhand.model.ports import Clock
 from farhand.model.present import Present
 from farhand.model.wire import decode_event
@@ -28,7 +37,7 @@ from farhand.model.words import Seq, replace
 log = get_logger("attention")
 STORE_PAUSE_SECONDS = 2.0
 # What changes nothing but the memory is stored so much later, together with what comes meanwhile.
-QUIET_SECONDS = 0.2
+QUIET_SECONDS = 5.0
 _CHUNK = 512
 
 
@@ -117,7 +126,7 @@ class Attention:
         """Takes in what was just written; returns at once."""
         for event in events:
             self._turns.hear(event, self._hub.present)
-            if isinstance(event.fact, OF_INTEREST):
+            if type(event.fact) in OF_INTEREST:
                 self._hear(event)
         if events:
             self._seq = events[-1].seq
@@ -130,6 +139,8 @@ class Attention:
             self._changed.set()
         if ask := settled_ask(event):
             self._settle(ask, event.fact if isinstance(event.fact, AskSettled) else None)
+        if type(event.fact) not in MAY_MATTER:
+            return
         via, said = self._turns.about(event)
         worker = self._hub.present.workers.get(event.worker)
         if (matter := matter_of(event, worker, via, said)) is not None:

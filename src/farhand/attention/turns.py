@@ -9,6 +9,7 @@ from farhand.model.words import HowEnded
 
 # Enough for a notification.
 MOST_SAID = 1000
+_FOLLOWED = frozenset((facts.TurnStarted, facts.Said, facts.ToolStarted, facts.Ended))
 
 
 @dataclass
@@ -33,6 +34,8 @@ class RunningTurns:
 
     def hear(self, event: Event, present: Present) -> None:
         """One more event."""
+        if type(event.fact) not in _FOLLOWED:
+            return
         match event.fact:
             case facts.TurnStarted():
                 worker = present.workers.get(event.worker)

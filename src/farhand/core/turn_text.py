@@ -28,6 +28,10 @@ class TurnText:
             self._turn, self._left = turn, self._most
         fact = heard.fact
         match fact:
+            case facts.Said(text=text) | facts.Thought(text=text) | facts.ToolEnded(output=text) if (
+                len(text) <= self._left
+            ):
+                yield heard
             case facts.Said(text=text) | facts.Thought(text=text):
                 if self._left > 0:
                     yield replace(heard, fact=replace(fact, text=text[: self._left]))

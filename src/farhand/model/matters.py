@@ -26,22 +26,20 @@ _VERDICTS = {
     Judgement.UNSURE: "The review gave no clear verdict.",
 }
 
+# Facts that are no matter, whatever is in them, are none of these.
+MAY_MATTER = frozenset(
+    (facts.AskRaised, facts.Limited, facts.ReviewMoved, facts.SprintEnded, facts.TurnEnded, facts.WentOffline)
+)
 # Facts that are no matter, show no person and end no ask, whatever is in them, are none of these.
-OF_INTEREST = (
-    facts.AskRaised,
+OF_INTEREST = MAY_MATTER | {
     facts.AskSettled,
     facts.AttentionSet,
     facts.Focused,
     facts.Hired,
     facts.InterruptAsked,
-    facts.Limited,
     facts.Queued,
-    facts.ReviewMoved,
-    facts.SprintEnded,
-    facts.TurnEnded,
     facts.TurnStarted,
-    facts.WentOffline,
-)
+}
 
 
 def ask_key(ask: AskId) -> str:

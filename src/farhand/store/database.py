@@ -4,19 +4,23 @@ import asyncio
 import os
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from farhand.model.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreNewer
+from farhand.model.logger import get_logger
 from farhand.store.schema import FILLS, MIGRATIONS, VERSION
 
+log = get_logger("store")
 T = TypeVar("T")
 # The most jobs in one transaction, so that the first of them does not wait for ever.
 _BATCH_LIMIT = 256
 _LARGEST_LOG_BYTES = 64_000_000
+# What was put off is written when nothing came for so long.
+_REST_SECONDS = 0.05
 # Looks at one row of each: a UNION would read every event.
 _ANY = "SELECT EXISTS (SELECT 1 FROM events) OR EXISTS (SELECT 1 FROM workers)"
 
@@ -119,9 +123,11 @@ class _Worker(threading.Thread):
         self._writes = writes
         self._synchronous = ""
         self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        # Work for an idle moment, and how often it may still be put off.
+        self._put_off: dict[Callable[[sqlite3.Connection], object], int] = {}
 
     def run(self) -> None:
-        while (job := self.jobs.get()) is not None:
+        while (job := self._next_job()) is not None:
             batch, last = self._take_batch(job)
             if self._writes:
                 self._transact(batch)
@@ -129,7 +135,33 @@ class _Worker(threading.Thread):
                 _resolve([(job, *self._attempt(job)) for job in batch])
             if last:
                 break
+        self._catch_up()
         self._connection.close()
+
+    def put_off(self, work: Callable[[sqlite3.Connection], object], at_most: int) -> None:
+        """Called by a job: the work is done in an idle moment, or when it was put off so often."""
+        self._put_off[work] = self._put_off.get(work, at_most) - 1
+
+    def _next_job(self) -> _Job | None:
+        if not self._put_off:
+            return self.jobs.get()
+        if min(self._put_off.values()) > 0:
+            try:
+                return self.jobs.get(timeout=_REST_SECONDS)
+            except Empty:
+                pass
+        self._catch_up()
+        return self.jobs.get()
+
+    def _catch_up(self) -> None:
+        """What fails here fails again, and is told, where somebody needs it; until then it is put off once more."""
+        works = list(self._put_off)
+        self._put_off.clear()
+        for work in works:
+            try:
+                self._run_in_transaction("NORMAL", [work])
+            except Exception as error:  # noqa: BLE001 - the thread goes on
+                log.warning("put off once more", error=str(error))
 
     def _take_batch(self, first: _Job) -> tuple[list[_Job], bool]:
         batch = [first]
@@ -163,12 +195,15 @@ class _Worker(threading.Thread):
             _resolve([(job, result, None) for job, result in zip(batch, done, strict=True)])
 
     def _commit(self, batch: list[_Job]) -> list[Any]:
-        connection = self._connection
         durable = any(job.durable for job in batch)
-        self._set_synchronous("FULL" if durable else "NORMAL")
+        return self._run_in_transaction("FULL" if durable else "NORMAL", [job.work for job in batch])
+
+    def _run_in_transaction(self, synchronous: str, works: Sequence[Callable[[sqlite3.Connection], Any]]) -> list[Any]:
+        connection = self._connection
+        self._set_synchronous(synchronous)
         connection.execute("BEGIN IMMEDIATE")
         try:
-            done = [job.work(connection) for job in batch]
+            done = [work(connection) for work in works]
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -221,6 +256,11 @@ class Database:
     async def write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = False) -> T:
         """Runs the job in a transaction and returns when it is committed; durable ones are on the disk then."""
         return await self._submit(self._writer, work, durable=durable)
+
+    def put_off(self, work: Callable[[sqlite3.Connection], object], *, at_most: int) -> None:
+        """For a job of the writing thread: runs that work later, in a transaction of its own, when nothing is to be
+        written, or when it was put off so often. Several calls are one. A kill leaves it undone."""
+        self._writer.put_off(work, at_most)
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs a reading job beside the writer."""

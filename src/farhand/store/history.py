@@ -1,6 +1,6 @@
 """The history table: a row for each finished turn and each fact between turns, with a full-text index of what was said.
 
-Rows are written in the transaction of the fact that completes them."""
+A fact's row is written in its transaction, a turn's later (`history_due`), but before anybody reads the history."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ from farhand.model.history import (
 )
 from farhand.model.present import Message, Turn, queued_message
 from farhand.model.wire import decode_event, encode
-from farhand.model.words import Seq, Usage, WorkerName, replace
+from farhand.model.words import HowEnded, Seq, TurnId, Usage, WorkerName, replace
 from farhand.store import folding, read_tables
 from farhand.store.open_turns import NO_TURN, KnownTurn
 
@@ -37,27 +37,49 @@ _entries: msgspec.json.Decoder[HistoryEntry] = msgspec.json.Decoder(HistoryEntry
 def record(db: sqlite3.Connection, event: Event, known: KnownTurn = NO_TURN) -> Turn | None:
     """Writes what the event completes, before the tables of the present take it in; the turn that it ends, if one.
 
-    `known` is what is at hand of the event's turn."""
+    `known` is what is at hand of the event's turn. Most ends of turns are left to the tables, which note the entry."""
     open_turn = None
-    if isinstance(event.fact, facts.TurnEnded | facts.Ended):
+    if changes_messages(event.fact):
         open_turn = read_tables.open_turn(db, event.worker)
         _close_turn(db, event, open_turn, known.events)
-    elif event.turn is not None and not known.runs and is_late(event):
+    elif may_come_late(event, known):
         _fold_late(db, event)
     if is_shown(event):
         _insert(db, FactEntry(seq=event.seq, event=event), event.worker, event.turn, event.seq, event.at)
     return open_turn
 
 
+def may_come_late(event: Event, known: KnownTurn) -> bool:
+    """Whether the event may change the entry of a turn that is over."""
+    return event.turn is not None and not known.runs and is_late(event)
+
+
+def changes_messages(fact: facts.Fact) -> bool:
+    """Whether the fact ends a turn and changes what was said to it, so that its entry is written at once."""
+    return isinstance(fact, facts.Ended) or (isinstance(fact, facts.TurnEnded) and fact.how is HowEnded.PARKED)
+
+
 def _close_turn(db: sqlite3.Connection, event: Event, open_turn: Turn | None, of_turn: Sequence[Event]) -> None:
-    if open_turn is None or (isinstance(event.fact, facts.TurnEnded) and open_turn.id != event.turn):
-        return
-    at_hand = bool(of_turn) and of_turn[0].seq == open_turn.seq
-    events = of_turn if at_hand else _read_turn(db, event.worker, open_turn.id, open_turn.seq, event.seq)
-    if not events:
-        return
-    _insert_turn(db, turn_entry(events, read_tables.turn_messages(db, event.worker, open_turn)), last=event.seq)
-    folding.fold_turn(db, events)
+    if open_turn is not None and (isinstance(event.fact, facts.Ended) or open_turn.id == event.turn):
+        said = read_tables.turn_messages(db, event.worker, open_turn)
+        write_turn(db, event.worker, open_turn.id, open_turn.seq, event.seq, of_turn, said)
+
+
+def write_turn(
+    db: sqlite3.Connection,
+    worker: WorkerName,
+    turn: TurnId,
+    first: Seq,
+    last: Seq,
+    at_hand: Sequence[Event],
+    messages: Sequence[Message],
+) -> None:
+    """Writes the entry of a turn from its events: those at hand, if they begin with its start, or the journal's."""
+    is_whole = bool(at_hand) and at_hand[0].seq == first
+    events = at_hand if is_whole else _read_turn(db, worker, turn, first, last)
+    if events:
+        _insert_turn(db, turn_entry(events, messages), last=last)
+        folding.fold_turn(db, events)
 
 
 def _read_turn(

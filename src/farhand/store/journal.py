@@ -9,14 +9,15 @@ import msgspec
 
 from farhand.model.commands import Accepted
 from farhand.model.errors import StoreError
-from farhand.model.facts import AskSettled, Draft, Event
+from farhand.model.facts import AskSettled, Draft, Event, TurnEnded
 from farhand.model.history import DayUsage, Found, HistoryPage
 from farhand.model.present import Present
 from farhand.model.store_ports import Cursor, InboxEntry
 from farhand.model.wire import decode_event, encode
-from farhand.store import folding, history, read_tables, tables
+from farhand.model.words import Seq
+from farhand.store import folding, history, history_due, read_tables, tables
 from farhand.store.database import Database
-from farhand.store.open_turns import NO_TURN, OpenTurns
+from farhand.store.open_turns import NO_TURN, KnownTurn, OpenTurns
 
 _accepted = msgspec.json.Decoder(Accepted)
 # Old events go in slices, so that nobody waits long behind them.
@@ -31,9 +32,13 @@ class SqliteJournal:
         self._database = database
         self._next = 1
         self._open_turns = OpenTurns()
+        # The events of turns whose entries in the history are due, by their first number. Of the writing thread.
+        self._at_hand: dict[Seq, tuple[Event, ...]] = {}
 
     async def load(self) -> Present:
         """The present from its tables; numbering goes on after it."""
+        if await self._database.read(history_due.waits):
+            await self._database.write(self._write_due)
         present = await self._database.read(read_tables.load)
         self._next = present.seq + 1
         self._open_turns.clear()
@@ -66,8 +71,7 @@ class SqliteJournal:
             bodies = tuple(encode(event) for event in events)
             _insert(db, events, bodies)
             for event in events:
-                turn = history.record(db, event, known.get(event.seq, NO_TURN))
-                tables.apply(db, event, turn)
+                self._apply(db, event, known.get(event.seq, NO_TURN))
             if inbox is not None:
                 at = events[0].at if events else _last_at(db)
                 db.execute(
@@ -86,18 +90,53 @@ class SqliteJournal:
         finally:
             if not written:
                 self._open_turns.clear()
+                self._at_hand.clear()
+
+    def _apply(self, db: sqlite3.Connection, event: Event, known: KnownTurn) -> None:
+        if history.may_come_late(event, known):
+            self._write_due(db)
+        tables.apply(db, event, history.record(db, event, known))
+        if isinstance(event.fact, TurnEnded):
+            if known.events:
+                self._at_hand[known.events[0].seq] = known.events
+            self._database.put_off(self._write_due, at_most=history_due.MOST)
+
+    def _write_due(self, db: sqlite3.Connection) -> None:
+        history_due.write(db, self._at_hand)
+
+    async def complete_history(self) -> None:
+        """Writes the entries of turns that ended just now."""
+        if await self._database.read(history_due.waits):
+            await self._database.write(self._write_due)
 
     async def history(self, worker: str, before: int | None, limit: int, up_to: int) -> HistoryPage:
         """A page of the worker's past as it was at event `up_to`; with the open turn when `before` is None."""
         running = self._open_turns.of(worker, up_to)
-        return await self._database.read(lambda db: history.page(db, worker, before, limit, up_to, running))
+
+        def read(db: sqlite3.Connection) -> HistoryPage | None:
+            # One look: between two of them a turn may end.
+            db.execute("BEGIN")
+            try:
+                is_whole = not history_due.waits(db)
+                return history.page(db, worker, before, limit, up_to, running) if is_whole else None
+            finally:
+                db.execute("COMMIT")
+
+        def complete(db: sqlite3.Connection) -> HistoryPage:
+            self._write_due(db)
+            return history.page(db, worker, before, limit, up_to, running)
+
+        page = await self._database.read(read)
+        return page if page is not None else await self._database.write(complete)
 
     async def search(self, query: str, worker: str, limit: int) -> list[Found]:
         """Where the words of the query were said, newest first."""
+        await self.complete_history()
         return await self._database.read(lambda db: history.search(db, query, worker, limit))
 
     async def usage(self, days: int, at: float) -> list[DayUsage]:
         """What was used on that day and the days before it, so many in all."""
+        await self.complete_history()
         return await self._database.read(lambda db: history.usage(db, days, at))
 
     async def seen(self, via: str, command: str) -> InboxEntry | None:
@@ -169,9 +208,15 @@ class SqliteJournal:
 
     async def prune(self, before: float) -> int:
         """Removes what is older and of no use to the present; returns how many events went."""
+
+        def prune_slice(db: sqlite3.Connection) -> int:
+            # What is due is made of what may go.
+            self._write_due(db)
+            return _prune_slice(db, before)
+
         gone = 0
         while True:
-            count = await self._database.write(lambda db: _prune_slice(db, before))
+            count = await self._database.write(prune_slice)
             gone += count
             if count < _SLICE:
                 break

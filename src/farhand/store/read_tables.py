@@ -80,12 +80,11 @@ def open_turn(db: sqlite3.Connection, worker: str) -> Turn | None:
     ).fetchone()
     if row is None:
         return None
-    found = _messages(db, "id = ?", (row[3],))
     return Turn(
         id=row[0],
         seq=row[1],
         at=row[2],
-        message=found[0] if found else None,
+        message=message(db, row[3]) if row[3] is not None else None,
         handed_over=bool(row[4]),
         doubted=bool(row[5]),
         interrupt_asked=row[6],
@@ -93,6 +92,11 @@ def open_turn(db: sqlite3.Connection, worker: str) -> Turn | None:
         acted=bool(row[8]),
         limited=bool(row[9]),
     )
+
+
+def message(db: sqlite3.Connection, name: str) -> Message | None:
+    """The message of that id, if it is kept."""
+    return next(iter(_messages(db, "id = ?", (name,))), None)
 
 
 def turn_messages(db: sqlite3.Connection, worker: str, turn: Turn) -> tuple[Message, ...]:

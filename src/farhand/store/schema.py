@@ -218,6 +218,15 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE devices ADD COLUMN came_by TEXT NOT NULL DEFAULT '';
     """,
+    """
+    CREATE TABLE history_due (
+        seq INTEGER PRIMARY KEY,
+        last INTEGER NOT NULL,
+        worker TEXT NOT NULL,
+        turn TEXT NOT NULL,
+        messages BLOB NOT NULL
+    );
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

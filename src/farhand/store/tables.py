@@ -11,14 +11,14 @@ from farhand.model.present_fold import put_back
 from farhand.model.receipts import receipt_at_end
 from farhand.model.wire import encode
 from farhand.model.words import HowEnded, HowSettled, Receipt
-from farhand.store import attention_rows, failed_rows, spent_rows, sprint_rows
+from farhand.store import attention_rows, failed_rows, history_due, spent_rows, sprint_rows
 from farhand.store.read_tables import open_turn, steering
 
 
 def apply(db: sqlite3.Connection, event: Event, turn: Turn | None = None) -> None:
     """Writes what the event changes. Facts of the agent's talk change nothing.
 
-    `turn` is the one that the worker is at, where it was read already."""
+    `turn` is the one that the event ends, where its entry in the history was written already."""
     fact, worker = event.fact, event.worker
     match fact:
         case facts.Said() | facts.Thought() | facts.ToolEnded() | facts.Showed() | facts.Responded() | facts.Noted():
@@ -72,7 +72,7 @@ def apply(db: sqlite3.Connection, event: Event, turn: Turn | None = None) -> Non
             spent_rows.apply(db, event, usage)
         case facts.TurnEnded(usage=usage):
             spent_rows.apply(db, event, usage)
-            _apply_turn_ended(db, event, fact, turn or open_turn(db, worker))
+            _apply_turn_ended(db, event, fact, turn)
         case facts.AskRaised() | facts.AskSettled() | facts.AnswerDelivered():
             _apply_ask(db, event, fact)
         case facts.SprintBegan() | facts.SprintMoved() | facts.HaltAsked() | facts.SprintEnded():
@@ -250,26 +250,34 @@ def _set_receipt(db: sqlite3.Connection, message: str, receipt: Receipt) -> None
 
 
 def _apply_turn_ended(db: sqlite3.Connection, event: Event, fact: facts.TurnEnded, turn: Turn | None) -> None:
-    if turn is None or turn.id != event.turn:
+    """`turn` is there where its entry in the history was written already."""
+    row = db.execute("SELECT id, seq, message, handed_over FROM turns WHERE worker = ?", (event.worker,)).fetchone()
+    if row is None or row[0] != event.turn:
         return
-    if fact.how is HowEnded.PARKED:
+    _, first, begun_with, handed_over = row
+    if turn is not None and fact.how is HowEnded.PARKED:
         _put_back(db, event.worker, turn)
-    failed_rows.ended(db, event.worker, turn, fact)
-    db.execute("DELETE FROM turns WHERE worker = ? AND id = ?", (event.worker, event.turn))
+    if fact.can_retry and (ended := turn or open_turn(db, event.worker)):
+        failed_rows.ended(db, event.worker, ended, fact)
+    db.execute("DELETE FROM turns WHERE worker = ?", (event.worker,))
     if fact.how is HowEnded.COMPLETED:
         db.execute(
             "UPDATE workers SET limited = NULL, limits = 0, resumes_at = NULL"
             " WHERE name = ? AND (limited IS NOT NULL OR limits <> 0 OR resumes_at IS NOT NULL)",
             (event.worker,),
         )
-    end = receipt_at_end(fact.how, handed_over=turn.handed_over)
+    end = receipt_at_end(fact.how, handed_over=bool(handed_over))
     rows = db.execute(
-        "SELECT id, receipt FROM messages WHERE worker = ? AND turn = ?", (event.worker, event.turn)
+        "SELECT id, receipt FROM messages WHERE worker = ? AND turn = ? ORDER BY seq", (event.worker, event.turn)
     ).fetchall()
     # Each by its key: an update that finds its rows by an index that it changes takes three times as long.
     for message, receipt in rows:
         known = receipt if receipt == Receipt.UNKNOWN else end
         db.execute("UPDATE messages SET receipt = ?, turn = NULL WHERE id = ?", (known, message))
+    if turn is None:
+        joined = [row[0] for row in rows if row[0] != begun_with]
+        said = [begun_with, *joined] if begun_with is not None else joined
+        history_due.put(db, first, event.seq, event.worker, row[0], said)
 
 
 def _put_back(db: sqlite3.Connection, worker: str, turn: Turn) -> None:

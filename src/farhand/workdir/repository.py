@@ -61,10 +61,15 @@ class Repository:
 def find_repository(folder: Path) -> Repository:
     """The repository that the folder belongs to; NoRepository when there is none, or it is somebody else's."""
     try:
-        real = folder.resolve(strict=True)
-        for top in (real, *real.parents):
-            if os.path.lexists(top / ".git"):
-                return _repository(top)
+        # In plain strings: this runs at the start of every turn.
+        top = os.path.realpath(folder, strict=True)
+        while True:
+            if os.path.lexists(f"{top}/.git"):
+                return _repository(Path(top))
+            above = os.path.dirname(top)  # noqa: PTH120
+            if above == top:
+                break
+            top = above
     except (OSError, RuntimeError, ValueError) as error:
         raise NoRepository(f"{folder} cannot be read: {error}.", folder=str(folder)) from None
     raise NoRepository(f"{folder} belongs to no git repository; git init there makes one.", folder=str(folder))

@@ -6,7 +6,10 @@ node's own files and large files are left out."""
 import asyncio
 import os
 import shutil
+import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -39,8 +42,8 @@ CHANGED = ("--others", "--modified", "--deleted", "--exclude-standard")
 # Of several workers at the same time.
 AT_ONCE = 4
 MOST_WAITING = 1000
-# The message itself goes first. An agent needs far longer for its first change, and turns that start and end within
-# this time, as the one before and the one after in a queue, are looked at once.
+# The message itself goes first, if it is handed over within this time. An agent needs far longer for its first change,
+# and turns that start and end within it, as the one before and the one after in a queue, are looked at once.
 DELAY_SECONDS = 0.01
 _LONGEST_LOG = 4 * 1024 * 1024
 
@@ -96,36 +99,81 @@ class Snapshots:
         # The hirings whose index was brought up to date since the node's start.
         self._read: set[str] = set()
         self._places = anyio.Semaphore(AT_ONCE, fast_acquire=True)
-        # Of each hiring, the starts and ends of turns that are yet to be looked at; and the hirings that have such.
+        # Of each hiring, the starts and ends of turns that are yet to be looked at; and the hirings that have such, and
+        # a repository. Threads look for it by themselves: where there is none, the event loop is not woken at all.
         self._waiting: dict[str, list[Event]] = {}
-        self._due: asyncio.Queue[Worker] = asyncio.Queue()
+        self._due: asyncio.Queue[tuple[Worker, Repository]] = asyncio.Queue()
+        self._threads = ThreadPoolExecutor(AT_ONCE, "snapshots")
+        # The hirings that nobody has looked at yet, and what will have a thread do it.
+        self._unlooked: list[Worker] = []
+        self._delayed: asyncio.Handle | None = None
+        # For what both the threads and the event loop change.
+        self._guard = threading.Lock()
+        self._closed = False
 
     def hear(self, events: Sequence[Event]) -> None:
         """Listens to what was just written; never waits. What comes too fast is left out: a turn then has no diff."""
         for event in events:
-            if isinstance(event.fact, facts.TurnStarted | facts.TurnEnded) and event.turn:
+            kind = type(event.fact)
+            if kind is facts.HandedOver and self._delayed is not None:
+                # The message is there: nobody waits for anything any more.
+                self._delayed.cancel()
+                self._delayed = asyncio.get_running_loop().call_soon(self._look_for_all)
+            elif (kind is facts.TurnStarted or kind is facts.TurnEnded) and event.turn:
                 worker = self._worker(event.worker)
-                if worker is not None and self._is_due(worker, event.turn, event.fact):
-                    self._wait(worker, event)
+                if worker is not None and not self._closed:
+                    self._wait(worker, event, event.turn)
 
-    def _is_due(self, worker: Worker, turn: TurnId, fact: facts.Fact) -> bool:
-        return isinstance(fact, facts.TurnStarted) or self._without.pop(worker.hiring_id, None) != turn
+    def _wait(self, worker: Worker, event: Event, turn: TurnId) -> None:
+        with self._guard:
+            if isinstance(event.fact, facts.TurnEnded) and self._without.pop(worker.hiring_id, None) == turn:
+                return
+            waiting = self._waiting.setdefault(worker.hiring_id, [])
+            if len(waiting) == MOST_WAITING:
+                log.warning("no snapshot", worker=event.worker, turn=event.turn)
+                return
+            waiting.append(event)
+            is_first = len(waiting) == 1
+        if is_first:
+            self._unlooked.append(worker)
+            if self._delayed is None:
+                self._delayed = asyncio.get_running_loop().call_later(DELAY_SECONDS, self._look_for_all)
 
-    def _wait(self, worker: Worker, event: Event) -> None:
-        waiting = self._waiting.setdefault(worker.hiring_id, [])
-        if len(waiting) == MOST_WAITING:
-            log.warning("no snapshot", worker=event.worker, turn=event.turn)
+    def _look_for_all(self) -> None:
+        unlooked, self._unlooked, self._delayed = self._unlooked, [], None
+        for worker in () if self._closed else unlooked:
+            self._threads.submit(self._look, worker, asyncio.get_running_loop())
+
+    def _look(self, worker: Worker, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread: looks for the repository, and has the event loop do the rest where there is one."""
+        try:
+            found = self._repository(worker)
+        except NoRepository:
+            with self._guard:
+                for event in self._waiting.pop(worker.hiring_id, ()):
+                    if isinstance(event.fact, facts.TurnStarted) and event.turn:
+                        self._without[worker.hiring_id] = event.turn
             return
-        waiting.append(event)
-        if len(waiting) == 1:
-            self._due.put_nowait(worker)
+        except Exception:
+            # An agent can do anything to its folder: that costs a snapshot, never the node.
+            log.exception("no snapshot", worker=worker.name)
+            with self._guard:
+                self._waiting.pop(worker.hiring_id, None)
+            return
+        with suppress(RuntimeError):
+            # Unless the node has ended meanwhile.
+            loop.call_soon_threadsafe(self._due.put_nowait, (worker, found))
 
     async def run(self) -> None:
         """Takes snapshots until it is cancelled."""
-        await anyio.to_thread.run_sync(self._forget_gone)
-        async with anyio.create_task_group() as tasks:
-            while True:
-                tasks.start_soon(self._keep, await self._due.get())
+        try:
+            await anyio.to_thread.run_sync(self._forget_gone)
+            async with anyio.create_task_group() as tasks:
+                while True:
+                    tasks.start_soon(self._keep, *await self._due.get())
+        finally:
+            self._closed = True
+            self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _forget_gone(self) -> None:
         """Removes what was kept for workers that are no more."""
@@ -134,17 +182,18 @@ class Snapshots:
             if worker is None or worker.hiring_id != kept.name:
                 shutil.rmtree(kept, ignore_errors=True)
 
-    async def _keep(self, worker: Worker) -> None:
-        async with self._lock(worker):
-            await anyio.sleep(DELAY_SECONDS)
-            async with self._places:
-                await self._keep_all(worker, self._waiting.pop(worker.hiring_id, []))
+    async def _keep(self, worker: Worker, repository: Repository) -> None:
+        async with self._lock(worker), self._places:
+            with self._guard:
+                events = self._waiting.pop(worker.hiring_id, [])
+            if events:
+                await self._keep_all(worker, repository, events)
 
-    async def _keep_all(self, worker: Worker, events: Sequence[Event]) -> None:
+    async def _keep_all(self, worker: Worker, repository: Repository, events: Sequence[Event]) -> None:
         """Looks at the folder once for all of them."""
         turns = [(event.turn or "", isinstance(event.fact, facts.TurnEnded)) for event in events]
         try:
-            tree = await self._take(worker, await self.repository(worker))
+            tree = await self._take(worker, repository)
             taken = [TurnSnapshot(turn=turn, tree=tree, ended=ended) for turn, ended in turns]
             append(self.ours(worker) / LOG, b"".join(msgspec.json.encode(one) + b"\n" for one in taken))
         except NoRepository:
@@ -157,7 +206,6 @@ class Snapshots:
 
     async def repository(self, worker: Worker) -> Repository:
         """The repository of the worker's folder; NoRepository, too, where a worker in a sandbox leads out of it."""
-        # At the start of every turn: half of what a thread of anyio costs.
         return await asyncio.get_running_loop().run_in_executor(None, self._repository, worker)
 
     def _repository(self, worker: Worker) -> Repository:
