@@ -150,3 +150,6 @@ async def test_mode_and_model_are_changed_from_the_phone(telegram: TelegramHouse
     await telegram.house.fact(TuneAsked, lambda event: event.worker == "ann")
     await telegram.manager.says("/model opus")
     await telegram.manager.reads("/model is interactive and not supported here.")
+    await telegram.manager.taps(await telegram.manager.reads("/model is interactive"), "Choose a model")
+    shown = await telegram.manager.reads("ann: mode plan")
+    assert shown.labels == ("Ask before acting", "Edit, ask the rest")
