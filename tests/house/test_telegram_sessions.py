@@ -36,7 +36,8 @@ async def test_a_conversation_is_taken_up_with_a_tap_and_handed_back(telegram: T
     await manager.taps(listed, "2. fix the till")
     adopted = await manager.reads("shop goes on with a conversation")
     assert adopted.text.endswith("Its last answer:\nDone.")
-    assert (await telegram.house.fact(Hired)).session == "aaaa-1111"
+    hired = await telegram.house.fact(Hired, lambda event: event.worker == "shop")
+    assert hired.session == "aaaa-1111"
     assert "What you write goes to shop now." in adopted.text
     await manager.says("hello")
     await manager.reads("shop:\nanswer to hello")

@@ -9,6 +9,7 @@ from farhand.channels.kit.reply_buttons import offered
 from farhand.channels.kit.surface import ChatTap
 from farhand.channels.kit.tap_data import tap_data, typed_command
 from farhand.model import facts, slash
+from farhand.model.commands import Tune
 from farhand.model.facts import Event, Fact
 from farhand.model.grammar import CHAT, read
 from farhand.model.history import HistoryPage, TurnEntry
@@ -169,6 +170,9 @@ def test_a_blocked_command_has_a_button_that_types_what_does_it_here(name: str) 
         assert len(button.label) <= 20, "WhatsApp has no room for more"
         typed = typed_command(ChatTap(id="q", chat="7", data=tap_data(button.tap)))
         assert not isinstance(read("i", typed, after()), Wrong | None)
+    [[use]] = offered("model", "ann", "/model opus")
+    typed = typed_command(ChatTap(id="q", chat="7", data=tap_data(use.tap)))
+    assert (use.label, read("i", typed, after())) == ("Use opus", Tune(id="i", worker="ann", model="opus"))
     for made_up in ("i:end ann", "i:hire bob --yolo", "i:", "i:/stop"):
         assert typed_command(ChatTap(id="q", chat="7", data=made_up)) == ""
 

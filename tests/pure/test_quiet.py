@@ -78,7 +78,7 @@ Notifications show what is asked and said.\
 """)
     some = typed("ann finished off", typed("22:00-7:30", typed("except ask", typed("2h"))))
     assert settings_words(some, NOON) == snapshot("""\
-Quiet until 14:00; then it buzzes again by itself.
+Quiet until 14:00 UTC; then it buzzes again by itself.
 Quiet every day from 22:00 to 7:30 (UTC).
 Buzzes all the same: questions. What does not buzz is in the chat without a sound.
 /quiet off ends it.

@@ -17,6 +17,7 @@ from farhand.cli.remote_control import remote_control, sdk_action
 from farhand.cli.tui_agent import AgentDesk, file_completions
 from farhand.model.action import run
 from farhand.model.asking import as_shown
+from farhand.model.errors import BadInput
 from farhand.model.facts import AskRaised
 from farhand.model.live_session import Role, SessionName, SessionPart
 from farhand.model.present import Ask, raised_ask
@@ -148,10 +149,11 @@ async def test_a_stop_takes_back_what_waits_however_it_is_said(
 async def test_a_stop_is_no_prompt_where_nothing_runs(make_agent: MakeAgent, fake: FakeGemini) -> None:
     fake.expect(says("Stop what?"))
     async with agent_shown(make_agent()) as (person, session, _):
-        await person.type("stop")
-        await person.see("There is nothing to obey.")
+        desk = AgentDesk(session)
+        with pytest.raises(BadInput, match="Type it once more to say “stop”"):
+            await desk.submit("stop")
         assert not [one for one in session.log.messages if one.role is Role.USER]
-        await person.type("stop")
+        await desk.submit("stop")
         await person.see("Stop what?")
 
 

@@ -146,7 +146,7 @@ def _when(settings: AttentionSettings, now: float) -> list[str]:
     if settings.until > now:
         ends = datetime.fromtimestamp(settings.until, zone_of(settings.zone))
         day = "" if ends.date() == local.date() else f" on {ends:%d %B}"
-        spans.append(f"Quiet until {ends:%H:%M}{day}; then it buzzes again by itself.")
+        spans.append(f"Quiet until {ends:%H:%M %Z}{day}; then it buzzes again by itself.")
     if hours:
         zone = f" ({settings.zone})" if settings.zone else ""
         daily = f"Quiet every day from {clock_words(hours.start)} to {clock_words(hours.end)}{zone}"
@@ -154,7 +154,9 @@ def _when(settings: AttentionSettings, now: float) -> list[str]:
     if not spans:
         buzzes = tuple(kind for kind in ALL_KINDS if kind not in settings.off)
         return [f"Not quiet: the phone buzzes for {_names(buzzes)}.", HOW_TO_BE_QUIET]
-    still = f"Buzzes all the same: {_names(settings.exceptions)}." if settings.exceptions else "Nothing buzzes then."
+    still = "Nothing buzzes then, not even a question (/quiet except ask changes that)."
+    if settings.exceptions:
+        still = f"Buzzes all the same: {_names(settings.exceptions)}."
     return [*spans, f"{still} What does not buzz is in the chat without a sound.", "/quiet off ends it."]
 
 

@@ -18,7 +18,8 @@ ModelsOf = Callable[[Worker], Sequence[str]]
 # A keyboard with more is read by nobody.
 MOST_MODELS = 6
 MODEL_CHARACTERS = 24
-# A label has room for twenty characters.
+# What a label has room for on every chat.
+LABEL_CHARACTERS = 20
 MODES = {
     Mode.DEFAULT: "Ask before acting",
     Mode.AUTO_EDIT: "Edit, ask the rest",
@@ -33,7 +34,7 @@ def with_buttons(card: Card, message: ChatMessage, wish: Wish | None, present: P
     """The card that answers a message, with what a tap can do about it."""
     match wish:
         case Wrong(blocked=blocked) if blocked in OFFERS:
-            return replace(card, buttons=offered(blocked, message.topic))
+            return replace(card, buttons=offered(blocked, message.topic, message.text))
         case InfoRequest(about="mode", of=of) if worker := present.workers.get(of or present.focus):
             known = models(worker)
             return replace(card, buttons=(*mode_buttons(worker.name, worker.mode), *model_buttons(worker, known)))
@@ -47,11 +48,14 @@ def with_buttons(card: Card, message: ChatMessage, wish: Wish | None, present: P
             return card
 
 
-def offered(blocked: str, worker: WorkerName = "") -> Rows:
+def offered(blocked: str, worker: WorkerName = "", said: str = "") -> Rows:
     """The button that does here what a command of an agent's own does at a keyboard; in a worker's part of the chat,
-    for that worker."""
+    for that worker. A model that was named with it is the one that is meant."""
     label, command = OFFERS[blocked]
     named = f"{command} {worker}" if worker and command in _OF_WORKER else command
+    model = said.split()[1:]
+    if blocked == "model" and len(model) == 1 and len(model[0]) <= LABEL_CHARACTERS - len("Use "):
+        label, named = f"Use {model[0]}", f"{named} model={model[0]}"
     return ((Button(label=label, tap=CommandTap(command=named)),),)
 
 
