@@ -106,7 +106,8 @@ OVERRULED = {
     "`– starting`.",
     "texts.6": "Below the template, after a blank line, stands what else is known of the worker. `/progress <name>` "
     "tells of another one, with `Progress for worker: <name>` and `Focused: no`.",
-    "texts.12": "As above: a second line says what does it here.",
+    "texts.12": "As above: a second line says what does it here, and a button below does it where a tap can.",
+    "texts.18": "Below the first of them stand, after a blank line, who has just become the manager and how to speak.",
     "texts.14": "Below the sentence of `/pause` stands what it found: that nothing ran, or that what ran is being "
     "stopped, and which messages that waited are taken back.",
     "texts.17": "Below the line of a failure stands why (`Why: …`): without it nobody knows what to do about it.",

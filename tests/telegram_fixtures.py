@@ -7,11 +7,15 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from farhand.testing.telegram import FakeBot, FakeTelegram
 from farhand.testing.telegram.picture import save
+
+if TYPE_CHECKING:
+    from tests.house.telegram_house import TelegramHouse
 
 # Set to a folder, every test leaves a picture there of each private chat that its bot had.
 PICTURES = "FARHAND_CHAT_PICTURES"
@@ -70,3 +74,14 @@ async def bot(telegram_address: str, request: pytest.FixtureRequest) -> AsyncIte
             for chat in (4242, 4711):
                 if messages := await made.messages(chat):
                     save(messages, Path(folder) / f"{request.node.name.replace('/', '_')}.png")
+
+
+@pytest.fixture
+async def telegram(tmp_path: Path, bot: FakeBot) -> AsyncIterator["TelegramHouse"]:
+    """A node with the manager's phone, where ann was hired."""
+    # What most runs never need: a node, and all its channels.
+    from tests.house.telegram_house import telegram_house
+
+    async with telegram_house(tmp_path, bot) as opened:
+        await opened.house.hire()
+        yield opened

@@ -30,7 +30,7 @@ from farhand.devices.passkeys import Passkeys
 from farhand.devices.registry import Devices
 from farhand.devices.views import DeviceViews
 from farhand.disk.atomic import write_private
-from farhand.manifests import how_to_sign_in, installed_backends
+from farhand.manifests import how_to_sign_in, installed_backends, model_names
 from farhand.model.channel_ports import Channel, ChannelContext, ServesPublicRoutes
 from farhand.model.compat import TUNNEL_URL_FILE
 from farhand.model.devices import DeviceStore
@@ -270,11 +270,17 @@ def channel_context(
         agent_group=settings.agent_user.gid if settings.agent_user else None,
         steers=frozenset(name for name, driver in drivers.items() if driver.can.steer),
         can=node.can,
+        models=partial(_models_of, node, model_names()),
         agents=partial(installed_backends, backends_of(drivers), settings.environment),
         sandbox=sandbox_view(settings),
         sees=partial(agent_sees, settings),
         sender_pipes=partial(sender_pipes, settings),
     )
+
+
+def _models_of(node: Node, models: Mapping[str, tuple[str, ...]], worker: Worker) -> tuple[str, ...]:
+    """The models by name that the worker's agent can change to."""
+    return models.get(worker.backend, ()) if node.can(worker).models else ()
 
 
 def sandbox_view(settings: Settings) -> SandboxView | None:

@@ -144,13 +144,13 @@ class Node:
 
     # --- what a channel may ask of the others (`Peers`)
 
-    async def announce(self, text: str) -> None:
-        """Tells the manager something about the node itself: in the log, and over every channel that can."""
+    async def announce(self, text: str, but: str = "") -> None:
+        """Tells the manager something about the node itself: in the log, and over every channel that can, `but` one."""
         log.warning("announced", text=text)
         for listener in self.listeners:
             listener(text)
         for channel in self.channels:
-            if isinstance(channel, Announces):
+            if isinstance(channel, Announces) and channel.name != but:
                 await channel.announce(text)
 
     def show_at_terminal(self, text: str) -> None:

@@ -13,7 +13,7 @@ from farhand.channels.telegram.channel import TelegramChannel
 from farhand.channels.telegram.settings import TelegramSettings
 from farhand.core.clock import SystemClock
 from farhand.model.channel_ports import Channel, ChannelContext, Peers
-from farhand.model.ports import Driver, Hub
+from farhand.model.ports import Deliver, Driver, Hub
 from farhand.model.store_ports import Outbox
 from farhand.model.voice import Transcriber
 from farhand.testing.house import House, open_house
@@ -43,6 +43,11 @@ class TelegramHouse:
         return str(self.house.node.status()["channels"]["telegram"])
 
 
+def told(telegram: TelegramHouse) -> list[str]:
+    """What the agents were given."""
+    return [errand.message.text for _, errand in telegram.agent.performed if isinstance(errand, Deliver)]
+
+
 class OverheardPeers:
     """The node's channels for one of them; what it announces is noted and goes nowhere."""
 
@@ -55,7 +60,7 @@ class OverheardPeers:
         self.notify = peers.notify
         self.inbox = peers.inbox
 
-    async def announce(self, text: str) -> None:
+    async def announce(self, text: str, but: str = "") -> None:
         self._told.append(text)
         self._news.ring()
 
@@ -80,6 +85,7 @@ async def telegram_house(
     hub: Callable[[Hub], Any] = lambda hub: hub,
     outbox: Callable[[Outbox], Any] = lambda outbox: outbox,
     voice: Transcriber | None = None,
+    peers: Callable[[Peers], Peers] | None = None,
     **options: Any,
 ) -> AsyncIterator[TelegramHouse]:
     """A house on Telegram; opened again in the same folder, it is the same node after a restart."""
@@ -93,7 +99,7 @@ async def telegram_house(
             public_url=f"http://127.0.0.1:{context.port}" if public else url,
             hub=hub(context.hub),
             outbox=outbox(context.outbox),
-            peers=OverheardPeers(context.peers, told, shown, news),
+            peers=peers(context.peers) if peers else OverheardPeers(context.peers, told, shown, news),
             voice=voice,
         )
         quick = {"chat_burst": 50, "poll_seconds": 1}

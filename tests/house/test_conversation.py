@@ -149,9 +149,19 @@ async def test_stop_and_take_back_are_orders_in_the_terminal_too(house: House) -
         desk.type("take it back")
         await desk.see("Taken back from ann: “third”.")
         desk.type("stop")
-        await desk.see("What ann was at is being stopped.\nTaken back, for ann had not begun: “second”.")
+        await desk.see("What ann was at is being stopped, and nothing goes on by itself: say what comes next.")
+        await desk.see("Taken back, for ann had not begun: “second”.")
+        await desk.see("s: say it to ann after all.")
         await desk.see("ann: ■ stopped")
-    assert [errand.message.text for _, errand in house.agent.performed if isinstance(errand, Deliver)] == ["first"]
+        assert told(house) == ["first"]
+        desk.type("s")
+        await desk.see("answer to second")
+    assert told(house) == ["first", "second"]
+
+
+def told(house: House) -> list[str]:
+    """What the agents were given."""
+    return [errand.message.text for _, errand in house.agent.performed if isinstance(errand, Deliver)]
 
 
 async def test_leaving_leaves_the_team_as_it_is(house: House) -> None:

@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from farhand.cli.remote_control import remote_control
 from farhand.cli.tui_team import TeamDesk
 from farhand.model.commands import Accepted, Command
-from farhand.model.errors import NodeUnreachable
+from farhand.model.errors import BadInput, NodeUnreachable
 from farhand.model.facts import (
     AskRaised,
     Said,
@@ -28,7 +28,7 @@ from farhand.model.facts import (
     TurnEnded,
 )
 from farhand.model.live_session import Role
-from farhand.model.ports import SessionFound
+from farhand.model.ports import Deliver, SessionFound
 from farhand.model.words import Choice, HowEnded, Sender
 from farhand.testing.desk import piloted
 from farhand.testing.house import SAFETY_SECONDS, House
@@ -93,6 +93,24 @@ async def test_a_worker_is_talked_to_and_what_others_say_is_shown(house: House) 
         said = [one.text for one in person.desk.session.log.messages]
     expected = ["before", "hello", "from the phone"]
     assert said == [text for word in expected for text in (word, f"answer to {word}")]
+
+
+@pytest.mark.parametrize("stop", ["escape", "stop"])
+async def test_a_stop_takes_back_what_waits_and_names_it(house: House, stop: str) -> None:
+    await house.hire("ann")
+    async with team_screen(house) as person:
+        with pytest.raises(BadInput, match="Shall ann be told “stop”"):
+            await person.desk.submit("stop")
+        house.agent.plays(Said(text="thinking"))
+        await person.type("first")
+        await person.see("thinking")
+        await person.type("second")
+        await house.until(lambda present: len(present.workers["ann"].queue) == 1)
+        await (person.pilot.press(stop) if stop == "escape" else person.type(stop))
+        await person.see("Taken back, for ann had not begun: “second”.")
+        await house.until(lambda present: present.workers["ann"].turn is None)
+    told = [errand.message.text for _, errand in house.agent.performed if isinstance(errand, Deliver)]
+    assert told == ["first"]
 
 
 async def test_another_worker_is_chosen_and_what_was_not_read_is_counted(house: House) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from tests.house.desk_folders import in_made_folders
-from tests.house.telegram_house import TelegramHouse, telegram_house
+from tests.house.telegram_house import TelegramHouse, telegram_house, told
 
 from farhand.model.facts import AskRaised, AskSettled, Hired, Reworded, Said, TurnEnded, Withdrawn
-from farhand.model.ports import Deliver, SessionFound
+from farhand.model.ports import SessionFound
 from farhand.model.words import AskKind, Choice, HowEnded, Mode, Usage
 from farhand.testing.telegram import FakeBot, ShownMessage
 
@@ -39,11 +39,6 @@ async def phone(tmp_path: Path, bot: FakeBot) -> AsyncIterator[TelegramHouse]:
         yield opened
         chat = await bot.messages(opened.manager.id)
         assert [one.text for one in chat if one.from_bot and any(word in one.text for word in DETOURS)] == []
-
-
-def told(phone: TelegramHouse) -> list[str]:
-    """What the agents were given."""
-    return [errand.message.text for _, errand in phone.agent.performed if isinstance(errand, Deliver)]
 
 
 async def asked(phone: TelegramHouse, choices: tuple[Choice, ...], **more: object) -> ShownMessage:
@@ -99,7 +94,7 @@ async def test_hire_the_first_worker_by_tapping(phone: TelegramHouse, tmp_path: 
 async def test_hire_into_a_folder_by_typing(phone: TelegramHouse, tmp_path: Path) -> None:
     await phone.manager.says(f"/hire ann --dir {tmp_path}/shop --ask --backend scripted")
     await phone.manager.reads("Ann is added and assigned.")
-    said = await phone.manager.reads("Mode default: ann asks before it acts")
+    said = await phone.manager.reads("Ann asks before it acts (mode default).")
     assert f"{tmp_path}/shop" in said.text
 
 
@@ -179,8 +174,7 @@ async def test_change_what_a_worker_may_do_unasked(phone: TelegramHouse) -> None
     await phone.house.hire()
     await phone.manager.says("/mode")
     shown = await phone.manager.reads("mode default")
-    assert "/mode plan" in shown.text
-    await phone.manager.says("/mode plan")
+    await phone.manager.taps(shown, "Only read and plan")
     await phone.manager.reads("ann changed: mode plan")
 
 
@@ -230,8 +224,13 @@ async def test_take_a_message_back(phone: TelegramHouse) -> None:
 
 async def test_stop_what_runs(phone: TelegramHouse) -> None:
     await busy(phone)
+    await phone.manager.says("then the test")
+    await phone.manager.reads("this waits: then the test")
     await phone.manager.taps(await phone.manager.reads("ann is working"), "Stop")
+    said = await phone.manager.reads("Taken back, for ann had not begun: “then the test”.")
     await phone.manager.reads("■ Stopped.")
+    await phone.manager.taps(said, "Say it after all")
+    await phone.manager.reads("answer to then the test")
 
 
 # --- desk, trouble, the way back
@@ -251,11 +250,11 @@ async def test_take_over_what_is_open_at_the_desk_and_give_it_back(phone: Telegr
 
 async def test_find_out_why_a_worker_does_not_start(phone: TelegramHouse) -> None:
     phone.agent.refuses_to_open = "Not logged in · Please run /login"
-    await phone.manager.says("/hire ann --backend scripted")
+    await phone.manager.says("/hire ann scripted --ask")
     failed = await phone.manager.reads('Could not hire "ann". Not signed in. Sign in at the desk')
     phone.agent.refuses_to_open = ""
     await phone.manager.taps(failed, "Try again")
-    assert (await phone.manager.reads("Ann is back online.")).message_id == failed.message_id
+    assert (await phone.manager.reads("Ann has started and is on your team.")).message_id == failed.message_id
 
 
 async def test_come_back_and_see_what_waits_and_what_was_said(phone: TelegramHouse) -> None:
@@ -264,6 +263,14 @@ async def test_come_back_and_see_what_waits_and_what_was_said(phone: TelegramHou
     await phone.manager.reads("? ann asks: Run: make clean")
     await phone.manager.says("/history")
     await phone.manager.sees(lambda chat: sum("clean up" in one.text and one.from_bot for one in chat) >= 1)
+
+
+async def test_be_left_in_peace_for_a_while(phone: TelegramHouse) -> None:
+    await phone.manager.says("/quiet 2h")
+    quiet = await phone.manager.reads("Quiet until ")
+    assert "Nothing buzzes then, not even a question (/quiet except ask changes that)." in quiet.text
+    await phone.manager.taps(quiet, "Buzz again")
+    await phone.manager.reads("Not quiet: the phone buzzes for anything.")
 
 
 async def test_find_out_what_can_be_typed(phone: TelegramHouse) -> None:

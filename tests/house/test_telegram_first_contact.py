@@ -17,6 +17,13 @@ from farhand.testing.telegram import FakeBot
 pytestmark = pytest.mark.anyio
 GREETING = "I'm online and ready.\nNo workers yet. Hire your first long-lived worker with /hire <name>."
 
+YOU_ARE = (
+    "Mo (user 4242), you are the manager of this node now: nobody else is obeyed here. The terminal can change that: "
+    "farhand manager --help"
+)
+TAP = "Tap an agent below to hire it. Then write to it as you would to a colleague."
+MORE = "/commands shows what else can be typed."
+
 
 @pytest.fixture
 async def telegram(tmp_path: Path, bot: FakeBot) -> AsyncIterator[TelegramHouse]:
@@ -28,10 +35,32 @@ async def test_start_is_greeted_once_and_the_agents_found_here_are_buttons(teleg
     started = await telegram.manager.says("/start")
     greeting = await telegram.manager.reads(GREETING)
     assert (greeting.reply_to, greeting.labels) == (started.message_id, ("Hire scripted",))
+    assert greeting.text == f"{GREETING}\n\n{YOU_ARE}\n{TAP}\n{MORE}"
     await telegram.manager.says("/team")
     chat = await telegram.manager.sees(lambda chat: any("No team members" in one.text for one in chat))
     assert sum("I'm online" in one.text for one in chat) == 1
     assert [one.labels for one in chat if "No team members" in one.text] == [("Hire scripted",)]
+
+
+async def test_whoever_writes_first_is_answered_once(tmp_path: Path, bot: FakeBot) -> None:
+    async with telegram_house(tmp_path, bot, peers=lambda peers: peers) as telegram:
+        await telegram.manager.says("fix the till")
+        greeting = await telegram.manager.reads(GREETING)
+        assert greeting.text == (
+            f"{GREETING}\n\n{YOU_ARE}\n{TAP}\nNobody was there to get what you wrote: say it again then.\n{MORE}"
+        )
+        assert greeting.labels == ("Hire scripted",)
+        await telegram.manager.says("/usage")
+        await telegram.manager.reads("No worker has told what it used yet.")
+        chat = await bot.messages(telegram.manager.id)
+        assert len([one for one in chat if one.from_bot]) == 2, "the greeting, and the answer to /usage"
+
+
+async def test_whoever_hires_with_their_first_word_is_obeyed(telegram: TelegramHouse) -> None:
+    await telegram.manager.says("/hire ann scripted --ask")
+    greeting = await telegram.manager.reads(GREETING)
+    assert "Nobody was there" not in greeting.text
+    await telegram.manager.reads("Ann is added and assigned.")
 
 
 async def test_a_worker_is_hired_with_three_taps(telegram: TelegramHouse, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tests.house.telegram_house import TelegramHouse, telegram_house
 from farhand.model.errors import NoFolder
 from farhand.model.facts import CameOnline, Said, WentOffline
 from farhand.model.ports import Deliver
+from farhand.model.words import Mode
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -35,7 +36,9 @@ async def buzzes(telegram: TelegramHouse) -> list[str]:
     return [one.text for one in chat if one.buzzed and not one.text.startswith("No team members")]
 
 
-async def test_a_hiring_that_fails_says_so_and_why_and_is_tried_again_by_a_tap(telegram: TelegramHouse) -> None:
+async def test_a_hiring_that_fails_says_so_and_why_and_is_tried_again_by_a_tap(
+    telegram: TelegramHouse, tmp_path: Path
+) -> None:
     telegram.agent.refuses_to_open = SPLASH
     await telegram.manager.says("/hire ann --backend scripted")
     failed = await telegram.manager.reads('Could not hire "ann".')
@@ -50,11 +53,22 @@ async def test_a_hiring_that_fails_says_so_and_why_and_is_tried_again_by_a_tap(t
     await telegram.manager.taps(failed, "Try again")
     relaunched = await telegram.house.event(WentOffline, after=first.seq)
     await telegram.house.event(WentOffline, after=relaunched.seq)
+    again = await telegram.manager.reads("Tried again at ")
+    assert (again.message_id, again.labels) == (failed.message_id, ("Try again",))
     telegram.agent.refuses_to_open = ""
-    await telegram.manager.taps(failed, "Try again")
-    back = await telegram.manager.reads("Ann is back online.")
-    assert back.message_id == failed.message_id
+    tap = await telegram.manager.taps(again, "Try again")
+    standing = await telegram.bot.until_standing(lambda standing: tap.query_id in standing.answered_queries)
+    worker = telegram.house.worker()
+    assert standing.answered_queries[tap.query_id].startswith("Starting ann again: scripted, mode default, in ")
+    assert (worker.backend, worker.mode, worker.directory) == ("scripted", Mode.DEFAULT, str(tmp_path))
+    back = await telegram.manager.reads("Ann has started and is on your team. What you write goes to ann.")
+    assert (back.message_id, back.labels) == (failed.message_id, ("What it does unasked",))
     assert await buzzes(telegram) == [back.text]
+    await telegram.manager.taps(back, "What it does unasked")
+    assert (await telegram.manager.reads("ann: mode default (asks before it acts)")).labels == (
+        "Edit, ask the rest",
+        "Only read and plan",
+    )
 
 
 async def test_a_hiring_that_fails_says_who_is_still_spoken_to(telegram: TelegramHouse) -> None:
@@ -67,7 +81,9 @@ async def test_a_hiring_that_fails_says_who_is_still_spoken_to(telegram: Telegra
     await telegram.manager.reads("bob:\nanswer to good morning")
     telegram.agent.refuses_to_open = ""
     await telegram.manager.taps(failed, "Try again")
-    await telegram.manager.reads("Ann is back online.\nWhat you write goes to bob; /focus ann to talk to ann.")
+    await telegram.manager.reads(
+        "Ann has started and is on your team.\nWhat you write goes to bob; /focus ann to talk to ann."
+    )
 
 
 async def test_nobody_is_hired_into_a_folder_that_is_not_there(telegram: TelegramHouse, tmp_path: Path) -> None:

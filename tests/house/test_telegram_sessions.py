@@ -28,6 +28,7 @@ async def telegram(tmp_path: Path, bot: FakeBot) -> AsyncIterator[TelegramHouse]
 
 async def test_a_conversation_is_taken_up_with_a_tap_and_handed_back(telegram: TelegramHouse, tmp_path: Path) -> None:
     manager = telegram.manager
+    await telegram.house.hire("ann")
     await manager.says("/sessions")
     listed = await manager.reads("Conversations on this machine")
     take_over, take_up = [key.text for row in listed.buttons for key in row]
@@ -35,14 +36,19 @@ async def test_a_conversation_is_taken_up_with_a_tap_and_handed_back(telegram: T
     await manager.taps(listed, "2. fix the till")
     adopted = await manager.reads("shop goes on with a conversation")
     assert adopted.text.endswith("Its last answer:\nDone.")
-    assert (await telegram.house.fact(Hired)).session == "aaaa-1111"
+    hired = await telegram.house.fact(Hired, lambda event: event.worker == "shop")
+    assert hired.session == "aaaa-1111"
+    assert "What you write goes to shop now." in adopted.text
     await manager.says("hello")
-    await manager.reads("answer to hello")
+    await manager.reads("shop:\nanswer to hello")
     await manager.says("/adopt scripted bbbb")
     await manager.reads("That conversation is still open at the desk.")
     await manager.says("/handback shop")
     back = await manager.reads("Shop is handed back.")
     assert f"cd {tmp_path}/shop && scripted --resume aaaa-1111" in back.text
+    assert back.text.endswith("What you write goes to ann now.")
+    await manager.says("and you?")
+    await manager.reads("ann:\nanswer to and you?")
 
 
 async def test_a_limit_is_told_once_and_a_tap_tries_again(telegram: TelegramHouse) -> None:

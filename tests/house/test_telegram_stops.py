@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
-from tests.house.telegram_house import TelegramHouse, telegram_house
+from tests.house.telegram_house import TelegramHouse, told
 
 from farhand.model.facts import AskRaised, AskSettled, InterruptAsked, Said, TurnEnded, Withdrawn
-from farhand.model.ports import Deliver
 from farhand.model.words import Choice, HowEnded, HowSettled
-from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
 PAUSED = "Ann is paused. I'll pick up where we left off."
+STOPPED = f"{PAUSED}\nWhat ann was at is being stopped, and nothing goes on by itself: say what comes next."
 PERMISSION = (Choice(id="once", label="Allow"), Choice(id="no", label="Deny", allows=False, words=True))
 COLOURS = (Choice(id="go", label="Go on"), Choice(id="stop", label="Stop"))
-
-
-@pytest.fixture
-async def telegram(tmp_path: Path, bot: FakeBot) -> AsyncIterator[TelegramHouse]:
-    async with telegram_house(tmp_path, bot) as opened:
-        await opened.house.hire()
-        yield opened
-
-
-def told(telegram: TelegramHouse) -> list[str]:
-    """What the agents were given."""
-    return [errand.message.text for _, errand in telegram.agent.performed if isinstance(errand, Deliver)]
 
 
 async def busy(telegram: TelegramHouse, *waits: str) -> None:
@@ -50,10 +34,8 @@ async def test_what_is_paused_runs_neither_at_once_nor_later(telegram: TelegramH
     await busy(telegram, "then the door", "then the lamp")
     await telegram.manager.says("/stop")
     said = await telegram.manager.reads(PAUSED)
-    assert said.text == (
-        f"{PAUSED}\nWhat ann was at is being stopped.\n"
-        "Taken back, for ann had not begun: “then the door”, “then the lamp”. Say what comes next."
-    )
+    assert said.text == f"{STOPPED}\nTaken back, for ann had not begun: “then the door”, “then the lamp”."
+    assert said.labels == ("Say them after all",)
     await telegram.manager.reads("■ Stopped.")
     await idle(telegram)
     await telegram.manager.says("and the window?")
@@ -65,22 +47,41 @@ async def test_a_pause_says_nothing_of_messages_where_none_waits(telegram: Teleg
     await busy(telegram)
     await telegram.manager.says("/pause")
     said = await telegram.manager.reads(PAUSED)
-    assert said.text == f"{PAUSED}\nWhat ann was at is being stopped. Say what comes next."
+    assert (said.text, said.labels) == (STOPPED, ())
 
 
-async def test_the_stop_of_a_turn_leaves_what_waits_and_says_so(telegram: TelegramHouse) -> None:
-    await busy(telegram, "then the door")
+async def test_the_button_of_a_turn_stops_as_the_word_does(telegram: TelegramHouse) -> None:
+    await busy(telegram, "then the door", "then the lamp")
     tap = await telegram.manager.taps(await telegram.manager.reads("ann is working"), "Stop")
+    said = await telegram.manager.reads(PAUSED)
+    assert said.text == f"{STOPPED}\nTaken back, for ann had not begun: “then the door”, “then the lamp”."
     standing = await telegram.bot.until_standing(lambda standing: tap.query_id in standing.answered_queries)
-    assert standing.answered_queries[tap.query_id] == "What ann was at is being stopped. Then comes: “then the door”."
-    await telegram.manager.reads("answer to then the door")
+    assert standing.answered_queries[tap.query_id].startswith("What ann was at is being stopped, and nothing goes on")
+    await telegram.manager.reads("■ Stopped.")
+    await idle(telegram)
+    assert told(telegram) == ["fix the till"]
+    await telegram.manager.taps(said, "Say them after all")
+    await telegram.manager.reads("answer to then the lamp")
+    assert told(telegram) == ["fix the till", "then the door", "then the lamp"]
+    await telegram.manager.sees(lambda chat: not next(one for one in chat if one.message_id == said.message_id).labels)
+    # A phone may still show a button that is gone.
+    again = await telegram.manager.taps(said, data=said.buttons[0][0].data)
+    await telegram.bot.until_standing(lambda standing: again.query_id in standing.answered_queries)
+    assert told(telegram) == ["fix the till", "then the door", "then the lamp"]
+
+
+async def test_the_button_says_nothing_more_where_nothing_waits(telegram: TelegramHouse) -> None:
+    await busy(telegram)
+    await telegram.manager.taps(await telegram.manager.reads("ann is working"), "Stop")
+    await telegram.manager.reads("■ Stopped.")
+    assert not [one for one in await telegram.bot.messages(telegram.manager.id) if PAUSED in one.text]
 
 
 @pytest.mark.parametrize("word", ["stop", "Stop!", "STOP", "please stop", "stopp", "arrête", "para", "停"])
 async def test_a_lone_stop_stops_what_runs(telegram: TelegramHouse, word: str) -> None:
     await busy(telegram, "then the door")
     await telegram.manager.says(word)
-    await telegram.manager.reads(f"{PAUSED}\nWhat ann was at is being stopped.\nTaken back")
+    await telegram.manager.reads(f"{STOPPED}\nTaken back")
     await telegram.manager.reads("■ Stopped.")
     await idle(telegram)
     assert told(telegram) == ["fix the till"]

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.house.telegram_house import TelegramHouse, telegram_house
+from tests.house.telegram_house import TelegramHouse, telegram_house, told
 
 from farhand.model.commands import Retry
 from farhand.model.errors import CannotDo
 from farhand.model.facts import Said, TurnEnded
-from farhand.model.ports import Deliver
 from farhand.model.words import HowEnded
 from farhand.testing.telegram import FakeBot, ShownMessage
 
 pytestmark = pytest.mark.anyio
 FAILED = TurnEnded(how=HowEnded.FAILED, error="API Error: 529 overloaded_error")
 GONE = "That was tried again already, or is too long ago. Say it again if you still want it."
-
-
-@pytest.fixture
-async def telegram(tmp_path: Path, bot: FakeBot) -> AsyncIterator[TelegramHouse]:
-    async with telegram_house(tmp_path, bot) as opened:
-        await opened.house.hire()
-        yield opened
-
-
-def told(telegram: TelegramHouse) -> list[str]:
-    """What ann's agent was given."""
-    return [errand.message.text for _, errand in telegram.agent.performed if isinstance(errand, Deliver)]
 
 
 async def fails(telegram: TelegramHouse, text: str) -> ShownMessage:

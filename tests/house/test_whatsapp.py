@@ -43,7 +43,7 @@ async def test_a_turn_is_one_message_with_receipts_on_what_was_said(tmp_path: Pa
         house.agent.plays(
             Said(text="Looking. "), ToolStarted(call="1", tool="Bash", title="ls"), Said(text="**All** `well`"), DONE
         )
-        await house.manager.reads("Mode default")
+        await house.manager.reads("(mode default)")
         before = len(house.manager.received)
         said = house.manager.says("how is it")
         answer = await house.manager.reads("*All*")
@@ -238,7 +238,7 @@ async def test_a_long_answer_is_one_message_with_all_of_it_as_a_file(tmp_path: P
         await house.house.hire()
         text = "\n\n".join(f"Paragraph {place} of a long answer." for place in range(400))
         house.agent.plays(Said(text=text), DONE)
-        await house.manager.reads("Mode default")
+        await house.manager.reads("(mode default)")
         before = len(house.manager.received)
         house.manager.says("tell me all")
         answer = await house.manager.reads("Paragraph 0")
@@ -394,7 +394,7 @@ async def test_every_command_of_a_chat_is_one_here(tmp_path: Path, whatsapp: Fak
     answered_otherwise = {"learn": "answer to ", "sessions": "No agent has a conversation there."}
     async with whatsapp_house(tmp_path, whatsapp) as house:
         await house.house.hire()
-        await house.manager.reads("Mode default")
+        await house.manager.reads("(mode default)")
         for name in (one.name for one in SLASHES if CHAT in one.surfaces):
             said = house.manager.says(f"/{name}")
             if text := answered_otherwise.get(name):

@@ -38,7 +38,11 @@ def hire(argument: str) -> Hire:
     [
         ("ann", None),
         ("ann --ask", Mode.DEFAULT),
+        ("ann codex --ask", Mode.DEFAULT),
         ("ann --mode plan", Mode.PLAN),
+        ("ann --plan", Mode.PLAN),
+        ("ann --yolo", Mode.YOLO),
+        ("ann --auto-edit", Mode.AUTO_EDIT),
         ("—mode=YOLO ann", Mode.YOLO),
         ("--mode auto_edit ann", Mode.AUTO_EDIT),
     ],
@@ -53,12 +57,23 @@ def test_a_wire_a_model_and_a_folder_are_said_with_the_name() -> None:
     assert (wish.backend, wish.options, wish.model, wish.directory) == ("", {"wire": "tmux"}, "o9", "/srv/site")
     assert hire("ann --codex --headless").options == hire("ann --wire headless").options == {"wire": "headless"}
     assert hire('ann --dir "/srv/my site"').directory == hire("ann --dir “/srv/my site”").directory == "/srv/my site"
+    assert hire("ann Codex").backend == "codex"
     assert hire("ann --adapter codex").backend == hire("ann --backend codex").backend == "codex"
     assert hire("ann").options == {}
 
 
 @pytest.mark.parametrize(
-    "said", ["", "ann bob", "ann --backend", "ann --mode", "--ask", "ann --model --tmux", "ann --anyway"]
+    "said",
+    [
+        "",
+        "ann codex bob",
+        "ann codex --gemini",
+        "ann --backend",
+        "ann --mode",
+        "--ask",
+        "ann --model --tmux",
+        "ann --anyway",
+    ],
 )
 def test_half_a_hiring_gets_the_usage(said: str) -> None:
     assert wished(said) == Wrong(id="1", why="Usage: /hire <name>")
@@ -174,8 +189,16 @@ def test_where_nobody_may_act_unasked_it_is_refused_with_the_reason() -> None:
 @pytest.mark.parametrize(
     ("mode", "says"),
     [
-        (Mode.YOLO, "Mode yolo: 1bob acts without asking, in /srv. To change it: /mode 1bob default"),
-        (Mode.DEFAULT, "Mode default: 1bob asks before it acts, in /srv. To change it: /mode 1bob auto_edit"),
+        (
+            Mode.YOLO,
+            "1bob acts WITHOUT ASKING: it runs commands and changes files by itself (mode yolo).\n"
+            "Folder: /srv\nChange it with a button, or type /mode 1bob default",
+        ),
+        (
+            Mode.DEFAULT,
+            "1bob asks before it acts (mode default).\nFolder: /srv\n"
+            "Change it with a button, or type /mode 1bob auto_edit",
+        ),
     ],
 )
 def test_a_hiring_says_its_mode_its_folder_and_how_to_change_them(mode: Mode, says: str) -> None:

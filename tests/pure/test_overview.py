@@ -5,13 +5,17 @@ from scripts.golden import STORIES
 
 from farhand.channels.kit import overview, texts
 from farhand.channels.kit.history import exchanges
+from farhand.channels.kit.reply_buttons import offered
+from farhand.channels.kit.surface import ChatTap
+from farhand.channels.kit.tap_data import tap_data, typed_command
 from farhand.model import facts, slash
+from farhand.model.commands import Tune
 from farhand.model.facts import Event, Fact
 from farhand.model.grammar import CHAT, read
 from farhand.model.history import HistoryPage, TurnEntry
 from farhand.model.present import Message, Present
 from farhand.model.present_fold import fold
-from farhand.model.slash import INSTEAD, INTERACTIVE
+from farhand.model.slash import INSTEAD, INTERACTIVE, OFFERS
 from farhand.model.view import TurnView
 from farhand.model.wishes import InfoRequest, Tell, Wrong
 from farhand.model.words import Choice, HowEnded, HowSettled, Mode, Sender, Usage
@@ -157,6 +161,20 @@ def test_a_blocked_command_names_what_does_it_here(name: str) -> None:
     assert second == INSTEAD[name]
     named = [word.strip(".;,").removeprefix("/") for word in second.split() if word.startswith("/")]
     assert all(CHAT.find(one) for one in named)
+
+
+@pytest.mark.parametrize("name", sorted(OFFERS))
+def test_a_blocked_command_has_a_button_that_types_what_does_it_here(name: str) -> None:
+    for worker in ("", "ann"):
+        [[button]] = offered(name, worker)
+        assert len(button.label) <= 20, "WhatsApp has no room for more"
+        typed = typed_command(ChatTap(id="q", chat="7", data=tap_data(button.tap)))
+        assert not isinstance(read("i", typed, after()), Wrong | None)
+    [[use]] = offered("model", "ann", "/model opus")
+    typed = typed_command(ChatTap(id="q", chat="7", data=tap_data(use.tap)))
+    assert (use.label, read("i", typed, after())) == ("Use opus", Tune(id="i", worker="ann", model="opus"))
+    for made_up in ("i:end ann", "i:hire bob --yolo", "i:", "i:/stop"):
+        assert typed_command(ChatTap(id="q", chat="7", data=made_up)) == ""
 
 
 @pytest.mark.parametrize("text", ["/mode", "/mode ann", "/tune", "/tune ann"])

@@ -70,18 +70,18 @@ def test_it_is_one_entry_of_the_table() -> None:
 
 def test_how_it_is_set_is_told_in_plain_words() -> None:
     assert settings_words(USUAL_ATTENTION, NOON) == snapshot("""\
-No quiet hours.
-Every kind of thing buzzes.
+Not quiet: the phone buzzes for anything.
+/quiet 2h, /quiet until 8:00 or, every day, /quiet 22:00-7:00 makes it quiet.
 A question that waits goes on to the next channel after 3 min, and comes again 15 min later.
 The phone is quiet while you are at the desk.
 Notifications show what is asked and said.\
 """)
     some = typed("ann finished off", typed("22:00-7:30", typed("except ask", typed("2h"))))
     assert settings_words(some, NOON) == snapshot("""\
-Quiet until 14:00.
+Quiet until 14:00 UTC; then it buzzes again by itself.
 Quiet every day from 22:00 to 7:30 (UTC).
-All the same then: questions.
-Every kind of thing buzzes.
+Buzzes all the same: questions. What does not buzz is in the chat without a sound.
+/quiet off ends it.
 ann does not buzz for finished turns.
 A question that waits goes on to the next channel after 3 min, and comes again 15 min later.
 The phone is quiet while you are at the desk.

@@ -96,8 +96,9 @@ def test_a_conversation_taken_up_shows_its_last_answer_once() -> None:
 def test_the_way_back_is_shown_letter_by_letter() -> None:
     event = Event(seq=4, at=0.0, worker="ann", fact=facts.Ended(resume="cd /a && claude --resume x"))
     (card,) = cards(event, None)
-    assert (card.head, card.verbatim) == (
+    assert (card.head, card.verbatim, card.foot) == (
         "Ann is handed back. Go on at the desk with:",
         "cd /a && claude --resume x",
+        "You talk to nobody now: /focus <name> chooses somebody, /team shows who is there.",
     )
     assert "claude --resume x" in event_line(event)

@@ -229,7 +229,7 @@ def test_mode_model_and_effort_are_changed_by_one_command_everywhere() -> None:
     assert read("i", "/effort low", present()) == Tune(id="i", effort="low")
     assert read("i", "/effort", present()) == InfoRequest(id="i", about="mode")
     assert read("i", "/effort ann bob low", present()) == Wrong(id="i", why="Usage: /effort [name] <effort>")
-    assert on_telegram("/model opus") == Wrong(id="m:1:4242:7", why=slash.interactive("model"))
+    assert on_telegram("/model opus") == Wrong(id="m:1:4242:7", why=slash.interactive("model"), blocked="model")
     assert in_the_terminal("/model opus") == Tune(id="m:1:4242:7", model="opus")
 
 

@@ -136,7 +136,7 @@ def test_a_stop_button_finds_its_turn_and_no_other(turn: str) -> None:
     data = tap_data(StopTap(turn=turn))
     assert len(data.encode()) <= DATA_BYTES
     query = ChatTap(id="9", chat="7", data=data)
-    assert tap_to_wish(query, present(turn=turn)) == commands.Interrupt(id="t:9", worker="ann-b")
+    assert tap_to_wish(query, present(turn=turn)) == commands.Interrupt(id="t:9", worker="ann-b", withdraw=True)
     assert isinstance(tap_to_wish(query, present(turn=turn + "x")), Wrong)
 
 

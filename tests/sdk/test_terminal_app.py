@@ -17,6 +17,7 @@ from farhand.cli.remote_control import remote_control, sdk_action
 from farhand.cli.tui_agent import AgentDesk, file_completions
 from farhand.model.action import run
 from farhand.model.asking import as_shown
+from farhand.model.errors import BadInput
 from farhand.model.facts import AskRaised
 from farhand.model.live_session import Role, SessionName, SessionPart
 from farhand.model.present import Ask, raised_ask
@@ -124,6 +125,36 @@ async def test_escape_stops_the_turn(make_agent: MakeAgent, fake: FakeGemini) ->
         await person.see("⏹ stopped")
         gate.set()
         await person.until(lambda: not session.log.status.running)
+
+
+@pytest.mark.parametrize("stop", ["escape", "stop", "/pause"])
+async def test_a_stop_takes_back_what_waits_however_it_is_said(
+    make_agent: MakeAgent, fake: FakeGemini, stop: str
+) -> None:
+    gate = threading.Event()
+    fake.expect(held(gate, "One, ", "two", before=1))
+    async with agent_shown(make_agent()) as (person, session, _):
+        await person.type("count")
+        await person.see("One,")
+        await person.type("then the door")
+        await person.see("⋯ 1. then the door")
+        await (person.pilot.press(stop) if stop == "escape" else person.type(stop))
+        await person.see("Taken back, for the agent had not begun: “then the door”.")
+        await person.see("⏹ stopped")
+        gate.set()
+        await person.until(lambda: not session.log.status.running)
+        assert [one.text for one in session.log.messages if one.role is Role.USER] == ["count"]
+
+
+async def test_a_stop_is_no_prompt_where_nothing_runs(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    fake.expect(says("Stop what?"))
+    async with agent_shown(make_agent()) as (person, session, _):
+        desk = AgentDesk(session)
+        with pytest.raises(BadInput, match="Type it once more to say “stop”"):
+            await desk.submit("stop")
+        assert not [one for one in session.log.messages if one.role is Role.USER]
+        await desk.submit("stop")
+        await person.see("Stop what?")
 
 
 async def test_a_permission_shows_the_whole_command_and_a_number_answers() -> None:

@@ -179,11 +179,13 @@ async def test_pause_and_relaunch(team: Team) -> None:
         assert await team.asks(command) == "No one assigned."
     await team.hire("ann")
     paused = "Ann is paused. I'll pick up where we left off."
-    assert await team.asks("/pause") == f"{paused}\nNothing was running."
+    assert await team.asks("/pause") == f"{paused}\nNothing was running, and nothing waits."
     team.claude.plays(Said(text="busy"))
     await team.manager.says("work")
     await team.until_told("work")
-    assert await team.asks("/pause") == f"{paused}\nWhat ann was at is being stopped. Say what comes next."
+    assert await team.asks("/pause") == (
+        f"{paused}\nWhat ann was at is being stopped, and nothing goes on by itself: say what comes next."
+    )
     await team.house.until(lambda present: present.workers["ann"].turn is None)
     assert await team.asks("/relaunch") == "Bringing Ann back online..."
     await team.claude.wait_opened(2)
@@ -195,7 +197,8 @@ async def test_the_first_word_is_greeted(team: Team) -> None:
     await team.manager.says("/team")
     first = await team.manager.reads("I'm online")
     expected = "I'm online and ready.\nNo workers yet. Hire your first long-lived worker with /hire <name>."
-    assert first.text == expected
+    # Below it stand who became the manager, and how to speak.
+    assert first.text.startswith(f"{expected}\n\nMo (user 4242), you are the manager of this node now")
     await team.manager.says("/team")
     chat = await team.manager.sees(lambda chat: sum("No team members" in one.text for one in chat) == 2)
     assert sum("I'm online" in one.text for one in chat) == 1

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import anyio
 
 from farhand.channels.kit.bot import history_text
+from farhand.channels.kit.held_texts import taken_back
 from farhand.channels.kit.said_elsewhere import desk_line
 from farhand.channels.kit.shared_answers import shared_answer
 from farhand.cli.conversation_lines import (
@@ -58,10 +59,14 @@ class AskedBack(Word):
     tell: Tell
     # Where it may be an order.
     unsure: Unsure | None = None
+    # What a stop took back, where it was one.
+    back: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """What the person is asked."""
+        if self.back:
+            return f"s: say {'it' if len(self.back) == 1 else 'them'} to {self.tell.worker} after all."
         if self.unsure is not None:
             return f"{self.unsure.question} {'x: stop it, ' if self.unsure.can_stop else ''}s: say it."
         deny = "d: deny with this, " if self.deny else ""
@@ -141,6 +146,9 @@ class TerminalConversation:
         wish = wish or read_line(line, self._present, lambda: uuid.uuid4().hex, self._surface)
         if isinstance(wish, Quit):
             return False
+        if held is not None and held.back and wish is held.tell:
+            await self._say_back(held)
+            return True
         if isinstance(wish, AskedBack):
             self._asked_back = wish
             self._terminal.tell(wish.text, "yellow")
@@ -178,6 +186,19 @@ class TerminalConversation:
         accepted = await self._hub.send(command, self._sender)
         if done := done_line(command, accepted.worker, before):
             self._terminal.tell(done, "dim")
+        back = taken_back(before.workers.get(accepted.worker)) if isinstance(command, Interrupt) else []
+        if back and isinstance(command, Interrupt) and command.withdraw:
+            tell = Tell(id=command.id, text="", worker=accepted.worker)
+            self._asked_back = AskedBack(ask="", deny="", tell=tell, back=tuple(one.text for one in back))
+            self._terminal.tell(self._asked_back.text, "yellow")
+
+    async def _say_back(self, held: AskedBack) -> None:
+        """Says what a stop took back, in its order."""
+        try:
+            for text in held.back:
+                await self._tell_workers(Tell(id=uuid.uuid4().hex, text=text, worker=held.tell.worker))
+        except FarhandError as error:
+            self._refuse(error.text)
 
     async def _focused_can(self) -> str:
         """What the focused worker can do, where the node is asked for it."""

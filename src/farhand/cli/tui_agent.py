@@ -12,15 +12,16 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+from farhand.channels.kit import queue_texts
 from farhand.cli.earlier_sessions import of_agent
 from farhand.cli.remote_control import sdk_action
 from farhand.model import commands, grammar, slash, slash_argument
 from farhand.model.answers import Answered, OutOfRange, read_answer
 from farhand.model.errors import BadInput, FarhandError, NotAllowed
 from farhand.model.live_session import MessageState, SessionMessage, SessionName
-from farhand.model.present import Message, Present, Worker
+from farhand.model.present import Message, Present, Turn, Worker
 from farhand.model.slash import Slash, Surface, help_lines
-from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Unsure, Wish, Wrong
 from farhand.model.words import Sender
 from farhand.remote.sdk_session import SdkSession
 from farhand.sdk.agent import Agent
@@ -55,6 +56,8 @@ class AgentDesk:
         self.names: tuple[SessionName, ...] = ()
         self.leaving = anyio.Event()
         self._other_shown = anyio.Event()
+        # A lone order that was typed where there is nothing to obey.
+        self._asked_back = ""
 
     @property
     def uploads(self) -> Path:
@@ -125,15 +128,22 @@ class AgentDesk:
                     raise BadInput(out.text)
                 case None:
                     pass
-        if not text.startswith("/"):
-            return await self.session.say(text, key)
         wish = self._wish(text)
+        if isinstance(wish, Tell) and not text.startswith("/"):
+            return await self.session.say(text, key)
         if isinstance(wish, commands.Tune) and not may_allow:
             raise NotAllowed("The mode and the model are changed at the keyboard, or with a key (FARHAND_REMOTE_KEY).")
         return await self._obey(wish, key) if wish is not None else None
 
     def _wish(self, text: str) -> Wish | None:
-        return grammar.read(uuid.uuid4().hex, text, _present(self.session), SURFACE)
+        """What is meant; a lone `stop` is an order, and said to the agent only where it is typed a second time."""
+        present, again = _present(self.session), text.strip() == self._asked_back
+        # A mention is a file's name here.
+        read = grammar.read(uuid.uuid4().hex, text, present, SURFACE) if text.startswith("/") else None
+        told = Tell(id=uuid.uuid4().hex, text=text)
+        wish = read or (told if again else grammar.meant(told, text, present))
+        self._asked_back = text.strip() if isinstance(wish, Unsure) else ""
+        return wish
 
     async def _obey(self, wish: Wish, key: str) -> SessionMessage | None:
         match wish:
@@ -141,13 +151,15 @@ class AgentDesk:
                 self.leaving.set()
             case Wrong(why=why):
                 raise BadInput(why)
+            case Unsure(text=text):
+                raise BadInput(f"There is nothing to obey. Type it once more to say “{text.strip()}” to the agent.")
             case Tell(text=text):
                 return await self._say(text, key)
             case commands.Interrupt():
-                stopped = await self.session.interrupt()
-                return self.session.notice("The turn is stopped." if stopped else "Nothing is running.")
+                return await self._stop()
             case commands.Withdraw(message=message):
                 await self.session.withdraw(int(message))
+                return self.session.notice("Taken back.")
             case commands.Tune():
                 return self._tune(wish)
             case Listing():
@@ -157,6 +169,14 @@ class AgentDesk:
             case _:
                 raise BadInput("That is for a team: farhand tui --team.")
         return None
+
+    async def _stop(self) -> SessionMessage:
+        """Ends the turn and takes back what waits: nothing goes on by itself."""
+        before = _present(self.session).workers[AGENT]
+        for one in _waiting(self.session):
+            await self.session.withdraw(one.id)
+        await self.session.interrupt()
+        return self.session.notice(queue_texts.stopped(before, "the agent", withdraw=True))
 
     async def _say(self, text: str, key: str) -> SessionMessage:
         """A message, or a command of the agent's extensions: its turn fills it in and asks before it runs one."""
@@ -230,7 +250,8 @@ def _present(session: SdkSession) -> Present:
     """The one agent as a team of one, for the grammar that all surfaces share."""
     here = Sender(via="tui")
     queue = tuple(Message(id=str(one.id), text=one.text, at=one.at, by=here) for one in _waiting(session))
-    worker = Worker(name=AGENT, since=0, backend=AGENT, directory="", online=True, queue=queue)
+    turn = Turn(id="turn", seq=0, at=0.0) if session.log.status.running else None
+    worker = Worker(name=AGENT, since=0, backend=AGENT, directory="", online=True, queue=queue, turn=turn)
     return Present(focus=AGENT, workers={AGENT: worker})
 
 

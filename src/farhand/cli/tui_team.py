@@ -59,6 +59,8 @@ class TeamDesk:
         self._is_ready = False
         # The conversations that were listed last, by what the list calls them.
         self._offered: dict[str, SessionFound] = {}
+        # A lone order that was typed where there is nothing to obey.
+        self._asked_back = ""
 
     async def open(self) -> None:
         """Reads the present, and shows the worker in focus."""
@@ -226,8 +228,13 @@ class TeamDesk:
         return replace(self._present, focus=self.title if self.title in self._present.workers else "")
 
     def _wish(self, text: str) -> Wish | None:
-        """What is meant; where it names nobody, the worker that is shown."""
+        """What is meant; where it names nobody, the worker that is shown. A lone `stop` is an order, and said to the
+        agent only where it is typed a second time."""
         wish = grammar.read(uuid.uuid4().hex, text, self._focused(), SURFACE)
+        again, self._asked_back = text.strip() == self._asked_back, ""
+        said = wish.text if isinstance(wish, Tell) else text
+        wish = wish if again else grammar.meant(wish, said, self._focused())
+        self._asked_back = text.strip() if isinstance(wish, Unsure) else ""
         return with_worker(wish, self.title) if wish is not None and self.title in self._present.workers else wish
 
     async def _obey(self, wish: Wish, key: str, present: Present, *, attach: bool) -> SessionMessage | None:
@@ -235,8 +242,10 @@ class TeamDesk:
             case Quit():
                 self.leaving.set()
                 return None
-            case Wrong(why=why) | Unsure(question=why):
+            case Wrong(why=why):
                 raise BadInput(why)
+            case Unsure(question=question):
+                raise BadInput(f"{question} Type it once more for that.")
             case commands.Focus(worker=worker):
                 await self.select(worker)
                 return None

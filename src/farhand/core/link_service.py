@@ -243,6 +243,19 @@ class LinkService:
             cursor = Cursor(owner=self._owner, value="")
         await self._hub.record(self._name, make_drafts, cursor)
 
+    async def record_leaving(self, resume: str) -> None:
+        """Writes that the worker has left. One that is handed back gives back the focus that its hiring took."""
+        before = await self._hub.focused_before(self.worker) if resume else ""
+
+        def make_drafts(worker: Worker) -> list[Draft]:
+            present = self._hub.projected
+            back = errand_facts.focus_back(present, worker.name, before)
+            spoken_to = before if back else present.focus if present.focus != worker.name else ""
+            left = facts.Ended(resume=resume, focus=spoken_to if resume else "")
+            return [Draft(worker=worker.name, fact=left), *back]
+
+        await self._hub.record(self._name, make_drafts)
+
 
 def owner(name: str, since: int) -> str:
     """Under which name a worker's cursor is kept: a name used again is somebody else."""

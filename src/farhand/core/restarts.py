@@ -70,8 +70,9 @@ class RestartPolicy:
         back, self._returns = self._returns or bool(worker.why_offline), False
         incident = self._incident if back else ""
         # Whoever tried again may believe that it is spoken to now.
-        other = focus if incident and not self._was_online and focus != worker.name else ""
-        return facts.CameOnline(session=worker.session, back=back, incident=incident, focus=other)
+        first = bool(incident) and not self._was_online
+        other = focus if first and focus != worker.name else ""
+        return facts.CameOnline(session=worker.session, back=back, incident=incident, focus=other, first=first)
 
     def was_online(self) -> None:
         """The agent has started once: its next end is no failed start."""
@@ -84,7 +85,8 @@ class RestartPolicy:
         text, by_code = (why, None) if isinstance(why, str) else (said(why), shown(why))
         if self._returns:
             return facts.WentOffline(why=text, why_phrase=by_code, final=False)
-        again = bool(self._incident) and now - self._incident_at < INCIDENT_SECONDS
+        # One that was never there has one message, with one button, however late it is tried again.
+        again = bool(self._incident) and (not self._was_online or now - self._incident_at < INCIDENT_SECONDS)
         self._incident = self._incident if again else f"{worker.name}:{worker.since}:{now:.3f}"
         self._incident_at = now
         return facts.WentOffline(

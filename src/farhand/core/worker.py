@@ -170,7 +170,7 @@ class WorkerTask:
         worker, driver = self._worker, self._driver
         resume = driver.resume_command(worker) if worker.handing_back and isinstance(driver, KeepsSessions) else ""
         await self._end_agent("handed back" if resume else "let go")
-        await self._service.record(facts.Ended(resume=resume))
+        await self._service.record_leaving(resume)
         log.info("worker ended", worker=self._name)
 
 

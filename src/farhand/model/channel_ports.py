@@ -215,8 +215,9 @@ class Peers(Protocol):
         """Brings the text to the manager over every channel that has a chat, as soon as each can be reached."""
         ...
 
-    async def announce(self, text: str) -> None:
-        """Tells the manager something about the node itself: in the log, and over every channel that can now."""
+    async def announce(self, text: str, but: str = "") -> None:
+        """Tells the manager something about the node itself: in the log, and over every channel that can now, `but`
+        for the channel of that name, which has told it in its own way."""
         ...
 
     def show_at_terminal(self, text: str) -> None:
@@ -262,6 +263,8 @@ class ChannelContext:
     steers: frozenset[str] = frozenset()
     # What a worker's agent can do.
     can: Callable[[Worker], Can] = lambda _worker: Can()
+    # The models by name that a worker's agent can change to.
+    models: Callable[[Worker], tuple[str, ...]] = lambda _worker: ()
     # The backends whose agents are installed here now.
     agents: Callable[[], tuple[str, ...]] = no_agents
     # The group of the user whom agents run as, if that is not the node's own: what they are handed is readable for it.

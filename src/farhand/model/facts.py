@@ -70,6 +70,8 @@ class Ended(Word, tag="ended"):
     """The worker left the team and its agent is gone; `resume` is the shell command that goes on at the desk."""
 
     resume: str = ""
+    # Of one that is handed back: who has the focus after it; empty for nobody.
+    focus: WorkerName = ""
 
 
 class Focused(Word, tag="focused"):
@@ -114,6 +116,8 @@ class CameOnline(Word, tag="came_online"):
     incident: str = ""
     # Who got the focus back when it could not start, and still has it.
     focus: WorkerName = ""
+    # It could not start when it was hired, and is there for the first time.
+    first: bool = False
 
 
 class WentOffline(Word, tag="went_offline"):

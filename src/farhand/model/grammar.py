@@ -94,7 +94,7 @@ def _read_slash(identity: str, text: str, present: Present, surface: Surface) ->
     token, argument = split_first(text[1:])
     name = token.partition("@")[0].lower()
     if name in surface.blocked:
-        return Wrong(id=identity, why=interactive(name))
+        return Wrong(id=identity, why=interactive(name), blocked=name)
     worker = find_worker(name, present)
     if worker:
         if argument:

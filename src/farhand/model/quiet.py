@@ -23,6 +23,7 @@ USAGE = (
     "Usage: /quiet <30m, 2h, until 8:00, 22:00-7:00, off>, /quiet <name, kind> [kind] <on, off>, "
     "/quiet except <kinds>, /quiet times <minutes> <minutes>, /quiet desk <on, off>, /quiet show <all, name, nothing>"
 )
+HOW_TO_BE_QUIET = "/quiet 2h, /quiet until 8:00 or, every day, /quiet 22:00-7:00 makes it quiet."
 _SPAN = re.compile(r"(\d{1,3}(?:\.\d)?)\s*(m|min|h)\Z", re.IGNORECASE)
 _HOURS = re.compile(r"(\d{1,2})(?::(\d\d))?\s*[-–]\s*(\d{1,2})(?::(\d\d))?\Z")
 _CLOCK = re.compile(r"(\d{1,2})(?::(\d\d))?\Z")
@@ -133,19 +134,37 @@ def clock_words(minute: int) -> str:
     return f"{minute // 60}:{minute % 60:02d}"
 
 
+def is_quiet(settings: AttentionSettings, now: float) -> bool:
+    """Whether a time of quiet is set, which `/quiet off` would end."""
+    return settings.until > now or settings.hours is not None
+
+
+def _when(settings: AttentionSettings, now: float) -> list[str]:
+    """Until when it is quiet, what buzzes all the same, and how to end it; or how to make it quiet."""
+    hours, local = settings.hours, datetime.fromtimestamp(now, zone_of(settings.zone))
+    spans = []
+    if settings.until > now:
+        ends = datetime.fromtimestamp(settings.until, zone_of(settings.zone))
+        day = "" if ends.date() == local.date() else f" on {ends:%d %B}"
+        spans.append(f"Quiet until {ends:%H:%M %Z}{day}; then it buzzes again by itself.")
+    if hours:
+        zone = f" ({settings.zone})" if settings.zone else ""
+        daily = f"Quiet every day from {clock_words(hours.start)} to {clock_words(hours.end)}{zone}"
+        spans.append(f"{daily}.")
+    if not spans:
+        buzzes = tuple(kind for kind in ALL_KINDS if kind not in settings.off)
+        return [f"Not quiet: the phone buzzes for {_names(buzzes)}.", HOW_TO_BE_QUIET]
+    still = "Nothing buzzes then, not even a question (/quiet except ask changes that)."
+    if settings.exceptions:
+        still = f"Buzzes all the same: {_names(settings.exceptions)}."
+    return [*spans, f"{still} What does not buzz is in the chat without a sound.", "/quiet off ends it."]
+
+
 def settings_words(settings: AttentionSettings, now: float) -> str:
     """How it is set, a line each."""
-    zone = zone_of(settings.zone)
-    until = datetime.fromtimestamp(settings.until, zone).strftime("%H:%M") if settings.until > now else ""
-    hours = settings.hours
     lines = [
-        f"Quiet until {until}." if until else "",
-        f"Quiet every day from {clock_words(hours.start)} to {clock_words(hours.end)}"
-        f"{f' ({settings.zone})' if settings.zone else ''}."
-        if hours
-        else "No quiet hours.",
-        f"All the same then: {_names(settings.exceptions)}." if hours or until else "",
-        f"Does not buzz: {_names(settings.off)}." if settings.off else "Every kind of thing buzzes.",
+        *_when(settings, now),
+        f"Does not buzz at any time: {_names(settings.off)}." if settings.off else "",
         *(f"{worker} does not buzz for {_names(kinds)}." for worker, kinds in sorted(settings.workers.items())),
         f"A question that waits goes on to the next channel after {settings.next_minutes:g} min, and comes again "
         f"{settings.again_minutes:g} min later.",

@@ -20,7 +20,7 @@ TEAM, WORK, QUEUE, HERE = "The team", "Their work", "Messages that wait", "This 
 GROUPS = (TEAM, WORK, QUEUE, HERE)
 MODES = ", ".join(Mode)
 HIRE_FLAGS = (
-    "[--backend <backend>] [--mode <mode> | --ask] [--model <model>] [--effort <effort>] [--dir <folder>] "
+    "[<backend>] [--mode <mode> | --ask | --plan | --yolo] [--model <model>] [--effort <effort>] [--dir <folder>] "
     "[--tmux | --headless] [--sandbox | --no-sandbox] [--agent <module:name>] [--bridge <folder>]"
 )
 
@@ -280,7 +280,7 @@ _IN_WORDS = "Ask the worker for it in your own words."
 INSTEAD: Mapping[str, str] = {
     "help": "Here it is /commands.",
     "config": "Here it is /settings for the node, /mode for the worker.",
-    "model": "Here it is /tune model=<model>; /mode shows which one it is.",
+    "model": "Here it is /tune model=<model>; /tune shows which one it is.",
     "cost": "Here it is /usage.",
     "permissions": "Here it is /mode <mode>.",
     "approved-tools": "Here it is /mode <mode>.",
@@ -293,6 +293,21 @@ INSTEAD: Mapping[str, str] = {
     **dict.fromkeys(("init", "pr"), _IN_WORDS),
     **dict.fromkeys(("mcp", "terminal", "vim", "listen"), _AT_THE_DESK),
 }
+
+
+# Of those, what a tap can do: what the button says, and the command that it types.
+OFFERS: Mapping[str, tuple[str, str]] = {
+    "help": ("Show help", "commands"),
+    "config": ("Show settings", "settings"),
+    "model": ("Choose a model", "tune"),
+    "cost": ("What it cost", "usage"),
+    **dict.fromkeys(("permissions", "approved-tools"), ("Choose its mode", "mode")),
+    "memory": ("Ask what it learned", "learn"),
+    "doctor": ("How it stands", "progress"),
+    "login": ("Restart the agent", "relaunch"),
+}
+# The commands that a button may type.
+TYPED_BY_BUTTONS = frozenset({"quiet", *(command for _, command in OFFERS.values())})
 
 
 def interactive(name: str) -> str:

@@ -26,11 +26,11 @@ class HireFlags(Word):
 
 
 def read_hire(argument: SlashArgument) -> Wish:
-    """`<name>` and flags; without a backend the node decides, by the name's prefix or its own default."""
+    """`<name> [backend]` and flags; without a backend the node decides, by the name's prefix or its own default."""
     names, flags = _flags(argument)
-    if len(names) != 1 or flags.anyway:
+    if not 1 <= len(names) <= 2 or flags.anyway or (len(names) == 2 and flags.backend):
         raise argument.wrong()
-    return _hire(argument, flags, worker=names[0], backend=flags.backend)
+    return _hire(argument, flags, worker=names[0], backend=flags.backend or "".join(names[1:]).lower())
 
 
 def read_adopt(argument: SlashArgument) -> Wish:
@@ -93,6 +93,8 @@ def _with_flag(flags: HireFlags, option: str, value: str) -> HireFlags:
             return replace(flags, backend=bridge.BACKEND, directory=value)
         case "ask":
             return replace(flags, mode=Mode.DEFAULT)
+        case "plan" | "yolo" | "auto-edit" | "auto_edit":
+            return replace(flags, mode=Mode(option.replace("-", "_")))
         case "wire":
             return replace(flags, wire=value)
         case "agent":

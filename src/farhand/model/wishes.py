@@ -22,6 +22,8 @@ class Wrong(Word):
 
     id: str
     why: str
+    # The command of an agent's own that a chat refuses, where it is one.
+    blocked: str = ""
 
 
 class Tell(Word):

@@ -328,8 +328,9 @@ class TerminalApp(App[None]):
     @on(Composer.Escaped)
     @work(group="stop")
     async def _stop(self) -> None:
-        if await self._desk.session.interrupt():
-            self.notify("The turn is stopped.", timeout=3)
+        """Escape is `/pause`: what waits is taken back, too, and named."""
+        if self._desk.session.log.status.running:
+            await self._desk.submit("/pause")
 
     @on(TextSelected)
     def _selected(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from tests.live.trouble_scenarios import NOTHING_HEARD, SILENCE_SECONDS, in_trouble, without_program, written
@@ -17,6 +18,7 @@ from farhand.testing.telegram import FakeBot
 pytestmark = pytest.mark.anyio
 TRIES = 20
 REFUSED = "Its key or sign-in is refused. Renew it at the desk: codex login. Then try again."
+SIGNED_OUT = "Not signed in. Sign in at the desk: codex login. Then try again."
 IN_BOTH = pytest.mark.parametrize("kind", ["codex/tmux", "codex/headless"])
 
 
@@ -79,9 +81,33 @@ async def test_without_a_terminal_a_strange_command_is_for_the_model(cli_env: Co
         await trouble.does_not_know("codex/headless", "/zed hi", "I know no zed.")
 
 
+def nobody_signed_in(cli_env: CodexEnv) -> None:
+    """Its own provider, to which nobody has signed in; nobody listens there either."""
+    cli_env.settings.write_text(
+        'model = "gpt-5"\nopenai_base_url = "http://127.0.0.1:9/v1"\nchatgpt_base_url = "http://127.0.0.1:9/"\n'
+    )
+
+
 @IN_BOTH
 async def test_signed_out(cli_env: CodexEnv, bot: FakeBot, kind: str) -> None:
-    # Its own provider, to which nobody has signed in; nobody listens there either.
-    nobody = 'model = "gpt-5"\nopenai_base_url = "http://127.0.0.1:9/v1"\nchatgpt_base_url = "http://127.0.0.1:9/"\n'
-    async with in_trouble(cli_env, bot, lambda: cli_env.settings.write_text(nobody)) as trouble:
-        await trouble.cannot_start(kind, "Not signed in. Sign in at the desk: codex login. Then try again.")
+    async with in_trouble(cli_env, bot, lambda: nobody_signed_in(cli_env)) as trouble:
+        await trouble.cannot_start(kind, SIGNED_OUT)
+
+
+async def test_signed_out_is_told_however_late_its_screen_asks(cli_env: CodexEnv, bot: FakeBot) -> None:
+    real = shutil.which("codex", path=cli_env.environment["PATH"])
+    folder = cli_env.folder / "slow"
+
+    def change() -> None:
+        nobody_signed_in(cli_env)
+        folder.mkdir()
+        # Its terminal draws a box, and does not come to ask; whatever else it is asked, it answers.
+        (folder / "codex").write_text(
+            f'#!/bin/sh\nfor word; do [ "$word" = app-server ] && exec {real} "$@"; done\n'
+            "printf '\\342\\200\\272 \\n\\n  gpt-5\\n'\nexec cat\n"
+        )
+        (folder / "codex").chmod(0o755)
+        cli_env.environment["PATH"] = f"{folder}:{cli_env.environment['PATH']}"
+
+    async with in_trouble(cli_env, bot, change) as trouble:
+        await trouble.cannot_start("codex/tmux", SIGNED_OUT)

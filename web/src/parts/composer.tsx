@@ -111,7 +111,7 @@ export function Composer({ worker }: { worker: Worker }) {
         />
         <VoiceButton voice={voice} />
         {empty && worker.workingSince !== null ? (
-          <StopButton worker={worker} />
+          <StopButton worker={worker} write={write} />
         ) : (
           <button type="submit" class="send" disabled={empty} aria-label={t("send")}>
             <Icon name="send" />
@@ -122,15 +122,23 @@ export function Composer({ worker }: { worker: Worker }) {
   );
 }
 
-function StopButton({ worker }: { worker: Worker }) {
+/** Stops what runs and takes back what waits; the words that wait come back into the field, to be said after all. */
+function StopButton({ worker, write }: { worker: Worker; write: (text: string) => void }) {
   const { actions } = useApp();
+  const waits = worker.queue.map((one) => one.text.trim()).filter((text) => text !== "");
+  const label = worker.interrupting ? t("stopping") : t(worker.queue.length ? "stopAndTakeBack" : "stop");
+  const stop = async () => {
+    const outcome = await actions.interrupt(worker.name);
+    if (outcome.ok && waits.length) write(waits.join("\n\n"));
+  };
   return (
     <button
       type="button"
       class="send stop"
       disabled={worker.interrupting}
-      aria-label={worker.interrupting ? t("stopping") : t("stop")}
-      onClick={() => void actions.interrupt(worker.name)}
+      aria-label={label}
+      title={label}
+      onClick={() => void stop()}
     >
       <Icon name="stop" />
     </button>

@@ -255,7 +255,7 @@ class FixtureApp implements App {
       this.toast("info", `Answered: ${choices.join(", ")}`);
     },
     interrupt: async (worker) => {
-      this.change(worker, (one) => ({ ...one, interrupting: true }));
+      this.change(worker, (one) => ({ ...one, interrupting: true, queue: [] }));
       return DONE;
     },
     hire: async ({ name, backend }) =>

@@ -566,6 +566,7 @@ export interface Actions {
   reorder(worker: string, ids: readonly string[]): Promise<Outcome>;
   /** Answers an ask with one choice or several, and words. */
   answer(ask: string, choices: readonly string[], note?: string): void;
+  /** Stops what runs, and takes back what waits: nothing goes on by itself. */
   interrupt(worker: string): Promise<Outcome>;
   hire(request: HireRequest): Promise<Outcome>;
   relaunch(worker: string): Promise<Outcome>;

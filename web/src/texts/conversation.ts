@@ -280,6 +280,13 @@ export const CONVERSATION_TEXTS = {
   ],
   speak: ["Speak", "Sprechen", "Dicter", "Hablar", "语音"],
   stop: ["Stop", "Anhalten", "Arrêter", "Parar", "停止"],
+  stopAndTakeBack: [
+    "Stop, and take back what waits",
+    "Anhalten und zurücknehmen, was wartet",
+    "Arrêter et reprendre ce qui attend",
+    "Parar y retirar lo que espera",
+    "停止并撤回等待中的消息",
+  ],
   stopListening: ["Stop listening", "Nicht mehr zuhören", "Ne plus écouter", "Dejar de escuchar", "停止聆听"],
   table: ["table", "Tabelle", "tableau", "tabla", "表格"],
   tapALine: [

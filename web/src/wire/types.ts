@@ -162,6 +162,7 @@ export interface CameOnline {
   readonly back?: boolean; // false
   readonly incident?: string; // ""
   readonly focus?: string; // ""
+  readonly first?: boolean; // false
 }
 
 /** What a driver can do; nobody asks what it is called. */
@@ -288,6 +289,7 @@ export interface EndAsked {
 export interface Ended {
   readonly type: "ended";
   readonly resume?: string; // ""
+  readonly focus?: string; // ""
 }
 
 /** A fact that the journal stamped. */

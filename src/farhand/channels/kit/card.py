@@ -82,6 +82,19 @@ class ModeTap(Word, tag="mode"):
     mode: Mode
 
 
+class ModelTap(Word, tag="model"):
+    """The button changes the worker's model."""
+
+    worker: str
+    model: str
+
+
+class CommandTap(Word, tag="command"):
+    """The button types a command; the slash is left out."""
+
+    command: str
+
+
 class HaltTap(Word, tag="halt"):
     """The button ends the worker's sprint after the turn that runs."""
 
@@ -131,6 +144,8 @@ Tap: TypeAlias = (
     | TryAgainTap
     | RelaunchTap
     | ModeTap
+    | ModelTap
+    | CommandTap
     | HaltTap
     | ReviewTap
     | FocusTap

@@ -14,6 +14,8 @@ from farhand.model.provenance import shown_text
 from farhand.model.view import AskView, TurnView
 from farhand.model.words import replace
 
+NOBODY_NOW = "You talk to nobody now: /focus <name> chooses somebody, /team shows who is there."
+
 
 def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[Card]:
     """What a surface shows of one fact, with its turn as it stands after it, and whether its message had to wait."""
@@ -48,9 +50,10 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
             return review_cards(event)
         case facts.Hired(session=session) if session:
             return [adopted(event, fact)]
-        case facts.Ended(resume=resume) if resume:
+        case facts.Ended(resume=resume, focus=focus) if resume:
             head = f"{event.worker.capitalize()} is handed back. Go on at the desk with:"
-            return [Card(key=f"notice:{event.seq}", worker=event.worker, head=head, verbatim=resume)]
+            foot = f"What you write goes to {focus} now." if focus else NOBODY_NOW
+            return [Card(key=f"notice:{event.seq}", worker=event.worker, head=head, verbatim=resume, foot=foot)]
         case facts.HandedOver(message=message):
             taken = Card(key=f"taken:{message}", answers=message, reaction="👀", silent=True)
             joined = waited and turn is not None and turn.message != message
@@ -68,6 +71,7 @@ def adopted(event: Event, fact: facts.Hired) -> Card:
     """A conversation taken up: the agent's last answer in it is all that is shown of its past."""
     head = (
         f"{event.worker} goes on with a conversation of {fact.backend} in {fact.directory}. They'll stay on your team."
+        f"\nWhat you write goes to {event.worker} now."
     )
     introduction = "\n\nIts last answer:" if fact.answer else ""
     note = f"\n{fact.note}" if fact.note else ""

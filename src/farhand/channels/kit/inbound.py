@@ -6,16 +6,16 @@ import anyio.to_thread
 from farhand.channels.kit import texts
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import Button, Card, FocusTap, plain_notice
+from farhand.channels.kit.card import Card, plain_notice
 from farhand.channels.kit.fetching import PendingFiles
 from farhand.channels.kit.hiring import HireButtons
 from farhand.channels.kit.inbox import ChatInbox
-from farhand.channels.kit.lifecycle import mode_buttons
 from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.patience import FetchPatience
+from farhand.channels.kit.reply_buttons import team_buttons, with_buttons
 from farhand.channels.kit.spoken import SpokenMessages
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
-from farhand.channels.kit.tap_data import held_choice, voice_choice
+from farhand.channels.kit.tap_data import held_choice, typed_command, voice_choice
 from farhand.channels.kit.taps import Taps
 from farhand.channels.kit.topic_wishes import named_command, with_worker
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
@@ -69,6 +69,8 @@ class Inbound:
         self._patience = FetchPatience()
         self._greeted = not greets
         self._team_buttons = team_buttons
+        # What the greeting adds for whoever has just become the manager; said once.
+        self._first_words = ""
 
     async def take(self, said: ChatMessage | ChatTap) -> bool:
         """Obeys a message or a tap, and returns once that is written down: only then may the surface be told that we
@@ -80,23 +82,39 @@ class Inbound:
         if isinstance(said, ChatTap):
             await self._take_tap(said)
             return True
-        if is_first:
-            await self._context.peers.manager_chat_changed()
+        unheard = await self._welcome(said) if is_first else False
         # The answer to `/start` is a greeting itself.
         self._greeted = self._greeted or is_command(said, "start")
         await self.greet()
-        if is_first:
-            await self._context.peers.announce(texts.new_manager(self._members.manager))
-        if said.id != self._members.code_message or is_command(said, "start"):
+        if not unheard and (said.id != self._members.code_message or is_command(said, "start")):
             await self._take_message(said)
         return True
+
+    async def _welcome(self, said: ChatMessage) -> bool:
+        """Somebody has become the manager: all channels are told, this one by its greeting. Whether the message found
+        nobody, which the greeting says, too."""
+        await self._context.peers.manager_chat_changed()
+        manager, greets = self._members.manager, not self._greeted or is_command(said, "start")
+        await self._context.peers.announce(texts.new_manager(manager), but=self._surface.name if greets else "")
+        if not greets:
+            return False
+        present = await self._context.hub.look()
+        is_code = said.id == self._members.code_message
+        bare = not is_code and not said.file and isinstance(read_message(said, present), Tell)
+        unheard = bare and not present.workers
+        self._first_words = texts.first_words(manager, present, agents=bool(self._hiring.offer()), unheard=unheard)
+        return unheard
+
+    def _with_first_words(self, greeting: str) -> str:
+        added, self._first_words = self._first_words, ""
+        return f"{greeting}\n\n{added}" if added else greeting
 
     async def greet(self) -> None:
         """Says that the node is there: at its start, or to the manager as soon as there is one."""
         if self._members.chat and not self._greeted:
             self._greeted = True
             present = await self._context.hub.look()
-            words = texts.online(present, self._context.sandbox)
+            words = self._with_first_words(texts.online(present, self._context.sandbox))
             greeting = plain_notice(f"online:{self._context.clock.now()}", words, silent=True)
             try:
                 await self._queue.show(self._offering(greeting, offers=not present.workers))
@@ -127,17 +145,19 @@ class Inbound:
             await self._queue.show(message_or_order(message, wish), message.chat)
         elif wish is not None:
             text = await self._bot.obey(wish, sender)
+        if text and isinstance(wish, InfoRequest) and wish.about == "start":
+            text = self._with_first_words(text)
         # An edit is seen in the card of the message that waits.
         if text and not (message.edits and text == texts.REWORDED):
             offers = is_command(message, "hire", alone=True) or _asks_for_team(wish, present)
             card = self._offering(_reply_card(message, text), offers=offers)
-            await self._queue.show(_with_modes(self._with_team(card, wish, present), wish, present), message.chat)
+            card = with_buttons(self._with_team(card, wish, present), message, wish, present, self._context.models)
+            await self._queue.show(card, message.chat)
 
     def _with_team(self, card: Card, wish: Wish | None, present: Present) -> Card:
         """The card, where it shows the team with a button for each worker, if the surface wants them."""
         shows_team = self._team_buttons and isinstance(wish, InfoRequest) and wish.about == "team"
-        rows = tuple((Button(label=name, tap=FocusTap(worker=name)),) for name in sorted(present.workers))
-        return replace(card, buttons=rows) if shows_team and rows else card
+        return replace(card, buttons=team_buttons(present)) if shows_team and present.workers else card
 
     def _offering(self, card: Card, *, offers: bool) -> Card:
         """The card, where somebody may want to hire with a button for each agent that is here."""
@@ -190,12 +210,22 @@ class Inbound:
     async def _take_tap(self, tap: ChatTap) -> None:
         held = held_choice(tap)
         sender = self._sender(tap.who)
-        if heard := voice_choice(tap):
+        if typed := typed_command(tap):
+            text = ""
+            await self._type(tap, typed)
+        elif heard := voice_choice(tap):
             text = await self._spoken.take_tap(tap, heard)
         else:
             text = await (self._answers.take_tap(tap, held, sender) if held else self._taps.take(tap, sender))
         name = f"{self._surface.name} tap"
         self._background.start(name, self._surface.answer_tap, tap.id, text or "✓")
+
+    async def _type(self, tap: ChatTap, command: str) -> None:
+        """Obeys a command that a button types, as if the person had; one with a worker's name, in that one's part."""
+        name = command.partition(" ")[2]
+        topic = name if name in (await self._context.hub.look()).workers else ""
+        typed = ChatMessage(id=f"t:{tap.id}", chat=tap.chat, text=command, who=tap.who, person=tap.person, topic=topic)
+        await self._take_message(typed)
 
     def _sender(self, who: str) -> Sender:
         return Sender(via=self._surface.name, who=who[:LONGEST_NAME])
@@ -204,14 +234,6 @@ class Inbound:
 def _reply_card(message: ChatMessage, text: str) -> Card:
     notice = plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
     return replace(notice, topic=message.topic)
-
-
-def _with_modes(card: Card, wish: Wish | None, present: Present) -> Card:
-    """The card, where it shows how a worker is set with a button for each mode that asks."""
-    if not isinstance(wish, InfoRequest) or wish.about != "mode":
-        return card
-    worker = present.workers.get(wish.of or present.focus)
-    return replace(card, buttons=mode_buttons(worker.name, worker.mode)) if worker else card
 
 
 def _asks_for_team(wish: Wish | None, present: Present) -> bool:

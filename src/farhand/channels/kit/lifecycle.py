@@ -1,11 +1,14 @@
 """What is said of an agent that was hired, cannot start, went offline or came back: why, and what to do. Pure."""
 
-from farhand.channels.kit.card import Button, Card, ModeTap, RelaunchTap, removal
+from datetime import UTC, datetime
+
+from farhand.channels.kit.card import Button, Card, CommandTap, RelaunchTap, removal
+from farhand.channels.kit.reply_buttons import mode_buttons
 from farhand.channels.kit.texts import hired_how
 from farhand.model import bridge, facts
 from farhand.model.facts import Event
 from farhand.model.folder_trust import is_refusal
-from farhand.model.words import Mode, Seq, WorkerName
+from farhand.model.words import Seq, WorkerName
 
 
 def lifecycle_cards(event: Event) -> list[Card]:
@@ -21,19 +24,37 @@ def lifecycle_cards(event: Event) -> list[Card]:
             return [*added, how]
         case facts.WentOffline() as gone:
             return _offline(event, gone)
-        case facts.CameOnline(incident=incident) as back:
-            text = sentence(event.worker, back)
-            slot = f"life:{incident}" if incident else ""
-            shown = Card(key=f"life:{event.seq}", slot=slot, head=text, edit=bool(incident), silent=True)
-            return [shown] if text else []
+        case facts.CameOnline() as back:
+            return _online(event, back)
         case _:
             return []
+
+
+def _online(event: Event, back: facts.CameOnline) -> list[Card]:
+    text = sentence(event.worker, back)
+    if not text:
+        return []
+    # What told of its mode was taken away when it could not start.
+    mode = Button(label="What it does unasked", tap=CommandTap(command=f"mode {event.worker}"))
+    return [
+        Card(
+            key=f"life:{event.seq}",
+            slot=f"life:{back.incident}" if back.incident else "",
+            head=text,
+            edit=bool(back.incident),
+            silent=True,
+            buttons=((mode,),) if back.first else (),
+        )
+    ]
 
 
 def _offline(event: Event, gone: facts.WentOffline) -> list[Card]:
     text = sentence(event.worker, gone)
     if not text:
         return []
+    if gone.again and gone.starting:
+        # The same reason again would look as if nobody had tried.
+        text += f"\nTried again at {datetime.fromtimestamp(event.at, UTC):%H:%M:%S} UTC."
     shown = Card(
         key=f"life:{event.seq}",
         slot=f"life:{gone.incident}",
@@ -49,12 +70,6 @@ def _offline(event: Event, gone: facts.WentOffline) -> list[Card]:
     return [*map(removal, slots), shown]
 
 
-def mode_buttons(worker: WorkerName, mode: Mode) -> tuple[tuple[Button, ...], ...]:
-    """The other modes; the one that asks for nothing must be typed."""
-    others = (one for one in Mode if one not in {mode, Mode.YOLO})
-    return (tuple(Button(label=f"Mode {one}", tap=ModeTap(worker=worker, mode=one)) for one in others),)
-
-
 def hired_slot(worker: WorkerName, hired: Seq) -> str:
     """The slot of the message that told of a hiring."""
     return f"hired:{worker}:{hired}"
@@ -68,9 +83,11 @@ def mode_slot(worker: WorkerName, hired: Seq) -> str:
 def sentence(worker: WorkerName, fact: facts.WentOffline | facts.CameOnline) -> str:
     """What a person is told; nothing of an end that was wanted, or that heals by itself."""
     match fact:
-        case facts.CameOnline(back=True, focus=focus):
+        case facts.CameOnline(back=True, focus=focus, first=first):
             whom = f"\nWhat you write goes to {focus}; /focus {worker} to talk to {worker}." if focus else ""
-            return f"{worker.capitalize()} is back online.{whom}"
+            if first and not focus:
+                whom = f" What you write goes to {worker}."
+            return f"{worker.capitalize()} {'has started and is on your team' if first else 'is back online'}.{whom}"
         case facts.CameOnline():
             return ""
         case facts.WentOffline(asked=True) | facts.WentOffline(final=False):

@@ -57,11 +57,11 @@ def stopped(worker: Worker | None, name: str, *, withdraw: bool) -> str:
     if worker is None:
         return f"{name} is being stopped."
     waits = quoted(not_begun(worker))
-    ends = f"What {name} was at is being stopped." if worker.turn else "Nothing was running."
-    if not waits:
-        return ends
-    goes = withdraw or worker.turn is None
-    return f"{ends}\nTaken back, for {name} had not begun: {waits}." if goes else f"{ends} Then comes: {waits}."
+    ends = f"What {name} was at is being stopped" if worker.turn else "Nothing was running"
+    if waits and worker.turn is not None and not withdraw:
+        return f"{ends}. Then comes: {waits}."
+    rests = f"{ends}, and nothing goes on by itself: say what comes next."
+    return f"{rests}\nTaken back, for {name} had not begun: {waits}." if waits else rests
 
 
 def taken_back(command: commands.Withdraw, before: Present | None) -> str:

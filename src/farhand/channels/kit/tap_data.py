@@ -3,10 +3,12 @@
 from farhand.channels.kit.card import (
     AdoptTap,
     AnswerTap,
+    CommandTap,
     DoneTap,
     FocusTap,
     HaltTap,
     HeldTap,
+    ModelTap,
     ModeTap,
     PickTap,
     RelaunchTap,
@@ -26,13 +28,14 @@ from farhand.model import commands
 from farhand.model.failed_turns import TRIED_ALREADY
 from farhand.model.grammar import Wish, Wrong
 from farhand.model.present import Ask, Present
+from farhand.model.slash import TYPED_BY_BUTTONS
 from farhand.model.words import Mode, Word
 
 DATA_BYTES = 64
 MASK_CHARACTERS = 32
 ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
 RETRY, ADOPT, ADOPT_ANYWAY, HELD, RELAUNCH, HALT, REVIEW = "r", "h", "H", "k", "l", "q", "v"
-VOICE, FOCUS, MODE, TRY_AGAIN = "y", "u", "t", "e"
+VOICE, FOCUS, MODE, TRY_AGAIN, MODEL, COMMAND = "y", "u", "t", "e", "g", "i"
 NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
@@ -72,6 +75,10 @@ def tap_data(tap: Tap) -> str:
             return f"{RELAUNCH}:{worker}"
         case ModeTap(worker=worker, mode=mode):
             return f"{MODE}:{mode}:{worker}"
+        case ModelTap(worker=worker, model=model):
+            return f"{MODEL}:{worker}:{model}"
+        case CommandTap(command=command):
+            return f"{COMMAND}:{command}"
         case HaltTap(worker=worker):
             return f"{HALT}:{worker}"
         case ReviewTap(what=what, review=review):
@@ -108,6 +115,12 @@ def voice_choice(tap: ChatTap) -> str:
     return what if kind == VOICE else ""
 
 
+def typed_command(tap: ChatTap) -> str:
+    """The command that a tap types, with the name of its worker where it has one; empty for any other tap."""
+    kind, _, command = tap.data.partition(":")
+    return f"/{command}" if kind == COMMAND and command.split(" ")[0] in TYPED_BY_BUTTONS else ""
+
+
 def mask(chosen: tuple[int, ...]) -> str:
     """The places of choices as one short number: a keyboard has a hundred buttons at most."""
     return f"{sum(1 << place for place in set(chosen)):x}"
@@ -136,7 +149,7 @@ def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceW
         worker = next(running, None)
         if worker is None:
             return Wrong(id=identity, why="That turn is over already.")
-        return commands.Interrupt(id=identity, worker=worker.name)
+        return commands.Interrupt(id=identity, worker=worker.name, withdraw=True)
     if kind == RETRY:
         return commands.Retry(id=identity, worker=rest)
     if kind == TRY_AGAIN:
@@ -151,6 +164,9 @@ def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceW
         return commands.Relaunch(id=identity, worker=rest)
     if kind == MODE:
         return _mode(identity, rest)
+    if kind == MODEL:
+        worker_name, _, model = rest.partition(":")
+        return commands.Tune(id=identity, worker=worker_name, model=model)
     if kind in {ADOPT, ADOPT_ANYWAY}:
         backend, _, session = rest.partition(":")
         anyway = kind == ADOPT_ANYWAY

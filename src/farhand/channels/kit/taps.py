@@ -4,15 +4,17 @@ from collections.abc import Collection
 
 from farhand.channels.kit.ask_cards import open_ask
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import Card, removal, shortened
+from farhand.channels.kit.card import Card, plain_notice, removal, shortened
+from farhand.channels.kit.held_texts import say_after_all, taken_back
 from farhand.channels.kit.hire_taps import HireTap
-from farhand.channels.kit.hiring import FindsSlots, HireButtons
+from farhand.channels.kit.hiring import FindsSlots, HireButtons, short_path
 from farhand.channels.kit.surface import ChatMessage, ChatTap, QuotedMessage
 from farhand.channels.kit.tap_data import ChoiceWantsWords, TappedChoice, answer, mask, places, tap_to_wish
+from farhand.channels.kit.texts import done, paused
 from farhand.model import commands
 from farhand.model.ports import Hub
-from farhand.model.present import Ask
-from farhand.model.words import Sender
+from farhand.model.present import Ask, Present, Worker
+from farhand.model.words import Sender, replace
 
 WORDS = "words"
 REPLY_TO_THIS = "as a reply to this message."
@@ -45,10 +47,33 @@ class Taps:
                 return WRITE
             case commands.Steer() as steer:
                 return await self.steer(steer, sender)
+            case commands.Interrupt() as stop:
+                return await self._stop(tap, stop, present, sender)
+            case commands.Relaunch() as relaunch:
+                return await self._relaunch(relaunch, present.workers.get(relaunch.worker), sender)
             case HireTap() as chosen:
                 return await self._hiring.take(tap, chosen, sender)
             case wish:
                 return await self._bot.obey(wish, sender)
+
+    async def _relaunch(self, relaunch: commands.Relaunch, worker: Worker | None, sender: Sender) -> str:
+        """Starts an agent again, and says as what: nothing of its hiring is chosen anew."""
+        said = await self._bot.obey(relaunch, sender)
+        if worker is None or said != done(relaunch, worker.name):
+            return said
+        return f"Starting {worker.name} again: {worker.backend}, mode {worker.mode}, in {short_path(worker.directory)}"
+
+    async def _stop(self, tap: ChatTap, stop: commands.Interrupt, before: Present, sender: Sender) -> str:
+        """Stops a worker; what that takes back is named in a message, with a button that says it after all."""
+        worker = before.workers.get(stop.worker)
+        said = await self._bot.obey(stop, sender)
+        first, _, rest = said.partition("\n")
+        if first != paused(stop.worker):
+            return said
+        if taken_back(worker):
+            card = replace(plain_notice(f"stop:{tap.id}", said, silent=True), topic=stop.worker)
+            await self._chat.show(say_after_all(card, stop.id, worker), tap.chat)
+        return rest
 
     async def steer(self, steer: commands.Steer, sender: Sender) -> str:
         """Puts a message that waits into the running turn, where the agent can; what there is to say about it."""

@@ -178,7 +178,7 @@ _UNASKED = {
     Mode.DEFAULT: "asks before it acts",
     Mode.AUTO_EDIT: "edits files without asking, and asks for the rest",
     Mode.PLAN: "reads and plans, and changes nothing",
-    Mode.YOLO: "acts without asking",
+    Mode.YOLO: "acts WITHOUT ASKING: it runs commands and changes files by itself",
 }
 
 
@@ -186,15 +186,39 @@ def hired_how(worker: str, fact: Hired) -> str:
     """How somebody works from now on: where, what they do unasked, and how to change that."""
     if fact.backend == bridge.BACKEND:
         return f"{worker} sits at its own desk, in {fact.directory}: what it may do unasked is decided there."
-    other = Mode.AUTO_EDIT if fact.mode is Mode.DEFAULT else Mode.DEFAULT
+    return unasked(worker, fact.mode, fact.directory)
+
+
+def unasked(worker: str, mode: Mode, directory: str) -> str:
+    """What somebody does unasked, where, and how to change that."""
+    other = Mode.AUTO_EDIT if mode is Mode.DEFAULT else Mode.DEFAULT
     return (
-        f"Mode {fact.mode}: {worker} {_UNASKED[fact.mode]}, in {fact.directory}. To change it: /mode {worker} {other}"
+        f"{worker.capitalize()} {_UNASKED[mode]} (mode {mode}).\n"
+        f"Folder: {directory}\n"
+        f"Change it with a button, or type /mode {worker} {other}"
     )
 
 
 def new_manager(manager: Manager) -> str:
     """What is said when somebody became the manager: here, at the terminal and in the log."""
     return f"{manager.title} is the manager of this node now. The terminal can change that: farhand manager --help"
+
+
+def first_words(manager: Manager, present: Present, *, agents: bool, unheard: bool) -> str:
+    """What the first greeting adds for whoever has just become the manager: that they are, and how to speak.
+
+    `agents`: buttons stand below it. `unheard`: what the person wrote found nobody."""
+    lines = [
+        f"{manager.title}, you are the manager of this node now: nobody else is obeyed here. The terminal can change "
+        "that: farhand manager --help"
+    ]
+    if present.focus:
+        lines.append(f"What you write goes to {present.focus}, as you would write to a colleague.")
+    elif not present.workers:
+        hire = "Tap an agent below to hire it. Then" if agents else "Once somebody is hired,"
+        lines.append(f"{hire} write to it as you would to a colleague.")
+        lines += ["Nobody was there to get what you wrote: say it again then."] if unheard else []
+    return "\n".join([*lines, "/commands shows what else can be typed."])
 
 
 def former(manager: Manager) -> str:
@@ -238,7 +262,7 @@ def done(command: Command, worker: str, before: Present | None = None) -> str:
             return f"Bringing {name} back online..."
         case commands.Interrupt(withdraw=withdraw):
             said = queue_texts.stopped(before.workers.get(worker) if before else None, worker, withdraw=withdraw)
-            return f"{paused(worker)}\n{said} Say what comes next." if withdraw else said
+            return f"{paused(worker)}\n{said}" if withdraw else said
         case commands.Retry():
             return f"{name} tries again."
         case commands.Tune(mode=mode, model=model, effort=effort):
@@ -276,7 +300,7 @@ def paused(worker: str) -> str:
 
 def nothing_to_pause(worker: str) -> str:
     """The answer to `/pause` while nothing runs."""
-    return f"{paused(worker)}\nNothing was running."
+    return f"{paused(worker)}\nNothing was running, and nothing waits."
 
 
 def refused(command: Command, error: Refused) -> str:

@@ -3,11 +3,22 @@
 What is no answer while a question waits is asked back, and stays in the slot of the card that asks: it reaches the
 agent only when the manager says so."""
 
-import msgspec
-
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import Button, Card, HeldTap, removal, shortened
+from farhand.channels.kit.card import Button, Card, HeldTap, disarmed, removal, shortened
+from farhand.channels.kit.held_texts import (
+    AFTER,
+    ANSWER,
+    DENY,
+    HELD,
+    STOP,
+    HeldText,
+    held_in,
+    not_said,
+    say_it,
+    slot_of,
+    slots_of,
+)
 from farhand.channels.kit.hiring import FindsSlots
 from farhand.channels.kit.overview import open_asks_of
 from farhand.channels.kit.surface import ChatMessage, ChatTap
@@ -20,11 +31,10 @@ from farhand.model.ports import Hub
 from farhand.model.present import Ask, Present, Worker
 from farhand.model.view import TurnView
 from farhand.model.wishes import Tell, Unsure, Wish
-from farhand.model.words import AskKind, Sender, Word
+from farhand.model.words import AskKind, Sender
 
 log = get_logger("chat")
-ASK, HELD = "ask:", "held:"
-DENY, ANSWER, AFTER, STOP = "deny", "answer", "after", "stop"
+ASK = "ask:"
 CLOSED = "That question is closed already; this went nowhere."
 WHICH = "{worker} has {count} questions open. Reply to the one that you mean, or tap its button."
 WHOSE = "Whose question is that for? {names} wait: say it as @name, or reply to the question."
@@ -33,18 +43,6 @@ FOR_WHOM = (
     "Reply to that question, tap its button, or write @{worker} {said}. For {focus}: @{focus} {said}."
 )
 FORGOTTEN = "I no longer know what that was. Send it again, please."
-
-
-class HeldText(Word):
-    """A text that waits for a decision: who and which question it met, and what it would say to the worker.
-
-    `given` is what would answer the question, where a reply's context makes that another text."""
-
-    worker: str
-    ask: str
-    message: str
-    text: str
-    given: str = ""
 
 
 class WordAnswers:
@@ -65,7 +63,7 @@ class WordAnswers:
 
     async def _close(self, worker: str, ask: str) -> None:
         try:
-            for slot in await self._chat.slots(_slots_of(worker, ask)):
+            for slot in await self._chat.slots(slots_of(worker, ask)):
                 if slot not in self._decided:
                     await self._chat.show(not_said(slot))
         except StoreError as error:
@@ -152,7 +150,9 @@ class WordAnswers:
             self._decided.discard(slot)
 
     async def _decide(self, tap: ChatTap, slot: str, what: str, sender: Sender) -> str:
-        held = msgspec.json.decode(slot.removeprefix(HELD), type=HeldText)
+        held = held_in(slot)
+        if held.back:
+            return await self._say_back(tap, slot, held, sender)
         ask = (await self._hub.look()).ask(held.ask)
         if what == STOP:
             stop = commands.Interrupt(id=f"{held.message}:{what}", worker=held.worker, withdraw=True)
@@ -169,6 +169,19 @@ class WordAnswers:
             )
         await self._chat.show(removal(slot), tap.chat)
         return said
+
+    async def _say_back(self, tap: ChatTap, slot: str, held: HeldText, sender: Sender) -> str:
+        """Says what a stop took back, in its order; tapped twice, it is said once."""
+        replies = []
+        for place, one in enumerate(held.back):
+            say = commands.Say(
+                id=f"{held.message}:{place}", worker=held.worker, text=one.text, attachments=one.attachments
+            )
+            replies.append(await self._bot.obey(say, sender))
+        refused = "\n".join(dict.fromkeys(filter(None, replies)))
+        if not refused:
+            await self._chat.show(disarmed(slot), tap.chat)
+        return refused
 
 
 def words_of(message: ChatMessage, wish: Tell) -> str:
@@ -191,35 +204,10 @@ def _free_choice(ask: Ask) -> str:
     return next((choice.id for choice in ask.choices if choice.allows and choice.words), "")
 
 
-def _slots_of(worker: str, ask: str) -> str:
-    """How the slots of all texts begin that were held for that question."""
-    held = HeldText(worker=worker, ask=ask, message="", text="")
-    return HELD + msgspec.json.encode(held).decode().partition(',"message":')[0]
-
-
-def not_said(slot: str) -> Card:
-    """What was held for a question that is closed: it was said to nobody, and still can be."""
-    held = msgspec.json.decode(slot.removeprefix(HELD), type=HeldText)
-    said = shortened(held.given or held.text, 80)
-    return Card(
-        key=f"{slot}:closed",
-        slot=slot,
-        worker=held.worker,
-        head=f"{held.worker}'s question is closed. “{said}” was not said to {held.worker}.",
-        buttons=((_say_it(held.worker),),),
-        edit=True,
-        silent=True,
-    )
-
-
-def _say_it(worker: str) -> Button:
-    return Button(label=f"Say it to {worker}", tap=HeldTap(what=AFTER))
-
-
 def asked_back(message: ChatMessage, ask: Ask, text: str, given: str) -> Card:
     """Asks what shall become of a text that is no answer; its slot keeps the text."""
     held = HeldText(worker=ask.worker, ask=ask.id, message=message.id, text=text, given=given if given != text else "")
-    slot = f"{HELD}{msgspec.json.encode(held).decode()}"
+    slot = slot_of(held)
     after = Button(label="Say it after", tap=HeldTap(what=AFTER))
     buttons = [after]
     if ask.about is AskKind.CHOICE and _free_choice(ask):
@@ -244,11 +232,11 @@ def message_or_order(message: ChatMessage, unsure: Unsure) -> Card:
     stop = [Button(label="Stop it", tap=HeldTap(what=STOP))] if unsure.can_stop else []
     return Card(
         key=f"{HELD}{message.id}",
-        slot=f"{HELD}{msgspec.json.encode(held).decode()}",
+        slot=slot_of(held),
         worker=unsure.worker,
         topic=message.topic,
         head=unsure.question,
-        buttons=((*stop, _say_it(unsure.worker)),),
+        buttons=((*stop, say_it(unsure.worker)),),
         answers_reference=message.reference,
         silent=True,
     )

@@ -101,6 +101,7 @@ def height(messages: Sequence[ShownMessage]) -> int:
 
 def save(messages: Sequence[ShownMessage], path: Path) -> None:
     """Writes the page, or takes a picture of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix != ".png":
         path.write_text(page(messages), "utf-8")
         return

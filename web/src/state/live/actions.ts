@@ -157,7 +157,7 @@ export class LiveActions implements Actions {
 
   /* --- what is for now, or not at all */
 
-  interrupt = (worker: string): Promise<Outcome> => this.now({ type: "interrupt", worker });
+  interrupt = (worker: string): Promise<Outcome> => this.now({ type: "interrupt", worker, withdraw: true });
   relaunch = (worker: string): Promise<Outcome> => this.now({ type: "relaunch", worker });
   tryAgain = (worker: string, turn = ""): Promise<Outcome> => this.now({ type: "retry", worker, turn });
   focus = (worker: string): Promise<Outcome> => this.now({ type: "focus", worker });

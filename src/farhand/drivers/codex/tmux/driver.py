@@ -23,7 +23,7 @@ from farhand.drivers.wires.tmux import Pane, TmuxError
 from farhand.drivers.wires.tmux.delivered import DELIVERED, DeliveredLog, with_turn_of
 from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue
-from farhand.model.errors import DriverError
+from farhand.model.errors import AgentNotStarted, DriverError
 from farhand.model.facts import Noted
 from farhand.model.logger import get_logger
 from farhand.model.ports import Heard, Link
@@ -101,6 +101,9 @@ class TmuxCodexDriver(CodexSessions):
         program = launch.found(self._program, environment)
         session = worker.session or cursor.state.session
         rollout = rollout_of(launch.home(environment), session)
+        # What is signed in to inside a sandbox is not seen out here.
+        if options.sandboxes is None and await is_signed_out(program, directory, environment):
+            raise AgentNotStarted("Codex is not logged in.")
         hook = await self.tmux_host.hook_command(worker)
         hooks = launch.session_hooks(hook.interpreter, hook.program, options.ask_seconds)
         resume = session if rollout else ""
@@ -110,10 +113,7 @@ class TmuxCodexDriver(CodexSessions):
         pane = await self.tmux_host.spawn(worker, words, environment)
         keyboard = CodexKeyboard(self.tmux_host.tmux, pane)
         late = launch.has_hooks(directory, environment) or launch.may_ask_to_sign_in(environment)
-        # What is signed in to inside a sandbox is not seen out here.
-        signed_out = options.sandboxes is None and await is_signed_out(program, environment)
-        dialogs = partial(keyboard.through_dialogs, late=late, signed_out=signed_out)
-        await self.tmux_host.ready(pane, "Codex", dialogs)
+        await self.tmux_host.ready(pane, "Codex", partial(keyboard.through_dialogs, late=late))
         if not rollout:
             return pane, CodexCursor()
         # What was written before this start was told before, unless the cursor says that it was not.

@@ -22,8 +22,6 @@ _START_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 0.5
 _LATE_SECONDS = 4.0
-# On a busy machine it draws its box long before it asks to be signed in to.
-_SIGN_IN_SECONDS = 20.0
 _STOPPED_SECONDS = 3.0
 
 
@@ -33,17 +31,15 @@ class CodexKeyboard(Keyboard):
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
         super().__init__(tmux, pane, BOX, is_command)
 
-    async def through_dialogs(self, *, late: bool = False, signed_out: bool = False) -> str | None:
+    async def through_dialogs(self, *, late: bool = False) -> str | None:
         """Answers first-run dialogs until the input box is there; otherwise what stands on the screen instead.
 
-        A dialog that comes `late` takes the place of a box that was there already; one that is `signed_out` is certain
-        to ask, and is waited for longer."""
+        A dialog that comes `late` takes the place of a box that was there already."""
         with anyio.move_on_after(_START_SECONDS):
             problem = await self._through()
-            if problem or not (late or signed_out):
+            if problem or not late:
                 return problem
-            patience = _SIGN_IN_SECONDS if signed_out else _LATE_SECONDS
-            if await self.shows(lambda screen: not is_ready(screen), patience, _LOOK_SECONDS):
+            if await self.shows(lambda screen: not is_ready(screen), _LATE_SECONDS, _LOOK_SECONDS):
                 return await self._through()
             return None
         return last_words(await self.screen())
