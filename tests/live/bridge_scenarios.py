@@ -78,19 +78,20 @@ class ForeignScript:
     def __init__(self, project: Path) -> None:
         self._inbox, self._outbox = project / ".gemini/wa_inbox.json", project / ".gemini/wa_outbox.json"
         self._count = 0
+        # The ids of what it has heard before it began anew.
+        self._heard: set[str] = set()
 
     def writes(self, text: str) -> None:
         """A person's message."""
         self._count += 1
         message = {"id": f"msg_{self._count}", "timestamp": "2126-01-01T00:00:00Z", "from": "user", "text": text}
-        temporary = self._inbox.with_name(f"{self._inbox.name}.tmp")
-        temporary.write_text(json.dumps({"messages": [*self._read(self._inbox), {**message, "read": False}]}))
-        temporary.rename(self._inbox)
+        self._puts(self._inbox, [*self._read(self._inbox), {**message, "read": False}])
 
     def begins_anew(self) -> None:
-        """Neither file is there, nor anything beside them but what the hooks keep."""
-        for path in (self._inbox, self._outbox):
-            path.unlink(missing_ok=True)
+        """All that was written was read and sent, and is heard no more."""
+        for path, done in ((self._inbox, "read"), (self._outbox, "sent")):
+            self._puts(path, [{**one, done: True} for one in self._read(path)])
+        self._heard = {str(one["id"]) for one in self._read(self._outbox)}
 
     def is_read(self) -> bool:
         """Whether everything that it wrote was read."""
@@ -98,7 +99,7 @@ class ForeignScript:
 
     def heard(self) -> list[str]:
         """What the agent said."""
-        return [str(one["text"]) for one in self._read(self._outbox)]
+        return [str(one["text"]) for one in self._read(self._outbox) if one["id"] not in self._heard]
 
     def fills(self, count: int) -> None:
         """A script that forgets nothing: so many more messages in both files, read and sent long since."""
@@ -108,9 +109,7 @@ class ForeignScript:
                 for n in range(count)
             ]
             filled = [*old, *({**one, done: True} for one in self._read(path))]
-            temporary = path.with_name(f"{path.name}.tmp")
-            temporary.write_text(json.dumps({"messages": filled}))
-            temporary.rename(path)
+            self._puts(path, filled)
 
     def longest(self) -> int:
         """How many messages the fuller one of the files has."""
@@ -119,6 +118,11 @@ class ForeignScript:
     async def hears(self, *texts: str) -> None:
         """Returns when the outbox holds exactly these."""
         await wait(self.heard, lambda heard: heard == list(texts), " / ".join(texts))
+
+    def _puts(self, path: Path, messages: Sequence[object]) -> None:
+        temporary = path.with_name(f"{path.name}.tmp")
+        temporary.write_text(json.dumps({"messages": messages}))
+        temporary.rename(path)
 
     def _read(self, path: Path) -> list[dict[str, object]]:
         found = json.loads(path.read_text("utf-8"))["messages"] if path.exists() else []

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.live.test_gemini_interchange import GEMINI, ROOT, SETTINGS, House
 
+from farhand.sdk.mcp.extender import McpServers
 from farhand.testing.models.gemini import FakeGemini, calls, says
 
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(not GEMINI.exists(), reason="the Gemini CLI is not installed: sh scripts/setup-tests.sh"),
 ]
+SAFETY_SECONDS = 240.0
 SERVER = {"command": sys.executable, "args": [str(ROOT / "tests" / "sdk" / "mcp_server.py"), "stdio"]}
 SERVERS: dict[str, Any] = {
     "maths": {**SERVER, "includeTools": ["add(a)", "who", "fails"], "excludeTools": ["who"], "trust": True},
@@ -33,7 +36,9 @@ def told(house: House) -> list[Any]:
     ]
 
 
-async def test_names_and_answers_are_the_same(tmp_path: Path) -> None:
+async def test_names_and_answers_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The CLI waits ten minutes for its servers; on a busy machine four of them take longer than our half a minute.
+    monkeypatch.setattr(McpServers, "__init__", partialmethod(McpServers.__init__, connect_seconds=SAFETY_SECONDS))
     names, answers, instructions = [], [], []
     for who in ("cli", "sdk"):
         with FakeGemini() as fake:

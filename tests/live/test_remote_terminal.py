@@ -44,37 +44,47 @@ def hears(screen: Screen, data: bytes) -> None:
     screen.wait(lambda shown: f"heard {data!r}" in shown, repr(data))
 
 
-def test_every_key_reaches_the_program(screen: Screen) -> None:
+def test_all_that_a_terminal_has_is_the_programs(screen: Screen) -> None:
+    """One after the other on one start; its exit is the last."""
+    colours_and_the_clipboard_come_through(screen)
+    every_key_reaches_the_program(screen)
+    the_mouse_is_the_programs(screen)
+    a_paste_arrives_as_one(screen)
+    another_size_is_told_to_the_program(screen)
+    its_exit_code_is_ours_and_the_terminal_is_the_shells_again(screen)
+
+
+def every_key_reaches_the_program(screen: Screen) -> None:
     # Ctrl+B is the one that tmux would keep for itself; Escape alone is not waited for.
     for data in (b"\x02", b"d", b"\x1b", b"\x1b[A", b"\t", b"\x03", "ü".encode()):
         hears(screen, data)
 
 
-def test_the_mouse_is_the_programs(screen: Screen) -> None:
+def the_mouse_is_the_programs(screen: Screen) -> None:
     hears(screen, b"\x1b[<0;5;7M")
     hears(screen, b"\x1b[<0;5;7m")
     # The wheel scrolls in the program, and not in tmux.
     hears(screen, b"\x1b[<64;9;3M")
 
 
-def test_a_paste_arrives_as_one(screen: Screen) -> None:
+def a_paste_arrives_as_one(screen: Screen) -> None:
     hears(screen, b"\x1b[200~two\rlines\x1b[201~")
 
 
-def test_colours_and_the_clipboard_come_through(screen: Screen) -> None:
+def colours_and_the_clipboard_come_through(screen: Screen) -> None:
     screen.wait(lambda _: f"{shown_program.COLOUR}mcoloured" in screen.text(colours=True), "its colour")
     screen.send(b"y")
     screen.wait(lambda _: screen.copied() == "hello", "what it copied")
 
 
-def test_another_size_is_told_to_the_program(screen: Screen) -> None:
+def another_size_is_told_to_the_program(screen: Screen) -> None:
     screen.resize(70, 20)
     screen.wait(lambda shown: "size 70x20" in shown, "the smaller size")
     screen.resize(110, 35)
     screen.wait(lambda shown: "size 110x35" in shown, "the larger size")
 
 
-def test_its_exit_code_is_ours_and_the_terminal_is_the_shells_again(screen: Screen) -> None:
+def its_exit_code_is_ours_and_the_terminal_is_the_shells_again(screen: Screen) -> None:
     screen.send(b"q")
     screen.wait(lambda shown: f"left with {shown_program.CODE}" in shown, "the exit code")
     screen.wait(lambda _: not screen.is_taken(), "the terminal as it was")

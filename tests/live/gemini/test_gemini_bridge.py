@@ -58,7 +58,7 @@ def half_written(path: Path) -> None:
 async def test_one_agent_at_its_desk_keeps_every_promise_of_the_files(
     cli_env: GeminiEnv, desk: Desk, script: ForeignScript
 ) -> None:
-    """One after the other on one start of the CLI, which is what costs; before each, both files are away."""
+    """One after the other on one start of the CLI, which is what costs."""
     await a_missing_or_malformed_inbox_costs_the_agent_nothing(cli_env, desk, script)
     script.begins_anew()
     await a_message_reaches_the_agent_and_its_answer_comes_back(cli_env, desk, script)

@@ -118,9 +118,9 @@ async def test_every_one_of_several_questions_is_asked_and_one_yes_runs_one(cli_
     async with cli_env.open() as house:
         await hired(house, cli_env)
         await a_yes_runs_the_call_that_was_shown_and_no_other(cli_env, house, deleted)
-        seq = house.hub.present.seq
+        begun = house.hub.present.seq
         await house.say("zz-both")
-        first, seq = await asked(house, seq)
+        first, seq = await asked(house, begun)
     # A question that nobody has seen yet outlives the node as well.
     async with cli_env.open() as house:
         await house.answer(first.ask, "allow")
@@ -139,7 +139,6 @@ async def test_every_one_of_several_questions_is_asked_and_one_yes_runs_one(cli_
         await house.answer(again.ask, "deny")
         await house.event(TurnEnded, after=seq)
         assert made.read_text() == "zz\n"
-        problems = [event.fact.problem for event in await house.history() if isinstance(event.fact, AnswerDelivered)]
-        # Three of the calls above among them.
-        assert problems == [""] * 7
+        later = [event.fact for event in await house.history() if event.seq > begun]
+        assert [fact.problem for fact in later if isinstance(fact, AnswerDelivered)] == [""] * 4
         assert not [event for event in await house.history() if isinstance(event.fact, Noted)]
