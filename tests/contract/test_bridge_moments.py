@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.contract.bridge_hooks import SAFETY_SECONDS
@@ -24,9 +25,10 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=["-".join(case).replace(" ", "_") for case in CASES])
-def test_nothing_is_lost_or_told_twice_whenever_somebody_writes_and_a_kill_comes(case: tuple[str, ...]) -> None:
+def test_nothing_is_lost_or_told_twice_whenever_somebody_writes_and_a_kill_comes(
+    case: tuple[str, ...], tmp_path: Path
+) -> None:
     words = [sys.executable, "-m", "tests.contract.bridge_scenes", *case]
-    done = subprocess.run(
-        words, capture_output=True, text=True, check=False, timeout=SAFETY_SECONDS, env={**os.environ, "TMUX": ""}
-    )
+    environment = {**os.environ, "TMUX": "", "TMPDIR": str(tmp_path)}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=SAFETY_SECONDS, env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +31,35 @@ def hostile(how: str) -> dict[str, Any]:
     return {"command": sys.executable, "args": [str(HOSTILE), how]}
 
 
-@pytest.fixture(params=["stdio", "http", "sse"])
-def reached(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
-    """How a server is reached, over each transport."""
-    if request.param == "stdio":
-        yield STDIO
-        return
-    command = [sys.executable, str(SERVER), request.param]
+@contextmanager
+def served(transport: str) -> Iterator[dict[str, Any]]:
+    """A server that listens, as settings name it."""
+    command = [sys.executable, str(SERVER), transport]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
-        yield {"httpUrl" if request.param == "http" else "url": address}
+        yield {"httpUrl" if transport == "http" else "url": address}
         process.kill()
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[dict[str, Any]]:
+    """One server for whoever asks nothing about how a server is started: a start takes a second."""
+    with served("http") as made:
+        yield made
+
+
+@pytest.fixture(params=["stdio", "http", "sse"])
+def reached(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
+    """How a server is reached, over each transport."""
+    match request.param:
+        case "stdio":
+            yield STDIO
+        case "http":
+            yield request.getfixturevalue("shared")
+        case _:
+            with served("sse") as made:
+                yield made
 
 
 def settings(home: Path, **values: Any) -> None:
@@ -88,9 +106,9 @@ async def test_what_a_server_sees(make_agent: MakeAgent, fake: FakeGemini, home:
     assert str(responses(events)[0].content).count("</untrusted_context>") == 1
 
 
-async def test_include_and_exclude(make_agent: MakeAgent, fake: FakeGemini, home: Path) -> None:
-    one = {**STDIO, "includeTools": ["add(int)", "who"], "excludeTools": ["who"]}
-    settings(home, mcpServers={"one": one, "two": hostile("dies"), "three": STDIO}, mcp={"excluded": ["two", "three"]})
+async def test_include_and_exclude(make_agent: MakeAgent, fake: FakeGemini, home: Path, shared: Any) -> None:
+    one = {**shared, "includeTools": ["add(int)", "who"], "excludeTools": ["who"]}
+    settings(home, mcpServers={"one": one, "two": hostile("dies"), "three": shared}, mcp={"excluded": ["two", "three"]})
     fake.expect(says("ok"))
     events = await collect(make_agent().session().send_stream("hi"))
     assert declared(fake) == ["mcp_one_add"]
@@ -102,9 +120,9 @@ async def test_include_and_exclude(make_agent: MakeAgent, fake: FakeGemini, home
 
 @pytest.mark.parametrize(("trust", "asked"), [(True, 0), (False, 1)])
 async def test_a_trusted_server_needs_no_permission(
-    make_agent: MakeAgent, fake: FakeGemini, home: Path, trust: bool, asked: int
+    make_agent: MakeAgent, fake: FakeGemini, home: Path, shared: Any, trust: bool, asked: int
 ) -> None:
-    settings(home, mcpServers={"s": {**STDIO, "trust": trust}})
+    settings(home, mcpServers={"s": {**shared, "trust": trust}})
     fake.expect(calls("mcp_s_add", {"a": 1, "b": 2}), says("ok"))
     questions: list[Any] = []
 
@@ -127,10 +145,10 @@ async def test_an_untrusted_folder_starts_no_server(make_agent: MakeAgent, fake:
 
 
 async def test_servers_in_code_stay_connected_while_the_agent_is_entered(
-    make_agent: MakeAgent, fake: FakeGemini
+    make_agent: MakeAgent, fake: FakeGemini, shared: Any
 ) -> None:
     fake.expect(calls("mcp_s_add", {"a": 1, "b": 2}), says("3"), calls("mcp_s_add", {"a": 2, "b": 2}), says("4"))
-    servers = McpServers({"s": STDIO})
+    servers = McpServers({"s": shared})
     async with make_agent(extenders=[servers]) as agent:
         session = agent.session()
         first = await collect(session.send_stream("1 + 2"))
@@ -158,12 +176,14 @@ async def test_a_hook_is_told_whose_tool_it_is(make_agent: MakeAgent, fake: Fake
 # --- who misbehaves
 
 
-async def test_silent_dead_and_missing_servers_cost_their_tools_alone(make_agent: MakeAgent, fake: FakeGemini) -> None:
+async def test_silent_dead_and_missing_servers_cost_their_tools_alone(
+    make_agent: MakeAgent, fake: FakeGemini, shared: Any
+) -> None:
     servers = {
         "dead": hostile("dies"),
         "missing": {"command": "no-such-program"},
         "closed": {"httpUrl": "http://127.0.0.1:1/mcp"},
-        "well": STDIO,
+        "well": shared,
     }
     fake.expect(calls("mcp_well_add", {"a": 1, "b": 2}), says("3"))
     silent = McpServers({"silent": hostile("silent")}, connect_seconds=0.5)
@@ -192,9 +212,11 @@ async def test_noise_bad_schemas_and_an_endless_list(make_agent: MakeAgent, fake
     assert all("MCP server 'schemas' offers the tool" in each and "left out" in each for each in told)
 
 
-async def test_a_hanging_call_ends_in_time_and_can_be_interrupted(make_agent: MakeAgent, fake: FakeGemini) -> None:
+async def test_a_hanging_call_ends_in_time_and_can_be_interrupted(
+    make_agent: MakeAgent, fake: FakeGemini, shared: Any
+) -> None:
     fake.expect(calls("mcp_s_hangs"), says("It hangs."), calls("mcp_s_hangs"))
-    async with make_agent(extenders=[McpServers({"s": {**STDIO, "timeout": 1500}})]) as agent:
+    async with make_agent(extenders=[McpServers({"s": {**shared, "timeout": 1500}})]) as agent:
         session = agent.session()
         events = await collect(session.send_stream("hang"))
         assert "timed out" in str(responses(events)[0].error).lower()
@@ -267,12 +289,13 @@ async def test_a_project_cannot_take_the_name_of_an_allowed_tool(
     fake: FakeGemini,
     home: Path,
     project: Path,
+    shared: Any,
     server: str,
     tool: str,
     allowed: dict[str, Any],
 ) -> None:
     settings(home, **allowed)
-    settings(project, mcpServers={server: STDIO})
+    settings(project, mcpServers={server: shared})
     fake.expect(calls(tool, {"a": 1, "b": 2}), says("no"))
     questions: list[Any] = []
 
@@ -285,9 +308,9 @@ async def test_a_project_cannot_take_the_name_of_an_allowed_tool(
 
 
 async def test_what_the_person_allows_of_their_own_server_is_not_asked_for(
-    make_agent: MakeAgent, fake: FakeGemini, home: Path
+    make_agent: MakeAgent, fake: FakeGemini, home: Path, shared: Any
 ) -> None:
-    settings(home, mcpServers={"s": STDIO}, tools={"allowed": ["mcp_s_add"]})
+    settings(home, mcpServers={"s": shared}, tools={"allowed": ["mcp_s_add"]})
     fake.expect(calls("mcp_s_add", {"a": 1, "b": 2}), says("3"))
     events = await collect(make_agent(mode="default", asker=lambda *_: False).session().send_stream("add"))
     assert responses(events)[0].display == "3"

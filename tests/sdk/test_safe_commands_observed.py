@@ -82,6 +82,15 @@ for number, argv in enumerate(json.load(sys.stdin)):
     except OSError: pass
     subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=240)
 """
+# The same for lines, in one bash: each in a process of its own that knows nothing of the lines before it.
+SHELL = """
+number=0
+while IFS= read -r -d '' line <&9; do
+    { : </nowhere/$number; } 2>/dev/null
+    (exec 9<&-; unset number; eval "unset line; $line") </dev/null >/dev/null 2>&1
+    number=$((number + 1))
+done 9<&0
+"""
 MARK = re.compile(r'"/nowhere/(\d+)"')
 OPENED = re.compile(r"open(?:at)?\(.*?(?P<flags>O_[A-Z_|]+).*\) += (?P<number>\d+)(?:<(?P<path>[^>]*)>)?")
 EXECUTED = re.compile(r'execve\("(?P<path>[^"]*)".*\) += 0')
@@ -95,28 +104,27 @@ def escapes(
     """What was seen that is more than reading inside the workspace, with the line that did it."""
     import json
 
-    watch = [
-        "strace",
-        "-f",
-        "--seccomp-bpf",
-        "-y",
-        "-qq",
-        "-s",
-        "300",
-        "-e",
-        f"trace={WATCHED}",
-        "-e",
-        "signal=none",
-        "-o",
-        str(log),
-    ]
-    subprocess.run(
-        [*watch, sys.executable, "-S", "-E", "-c", RUNNER],
-        input=json.dumps([list(argv) for _, argv in runs]).encode(),
-        cwd=world.workspace,
-        env=environment,
-        check=True,
-    )
+    told = json.dumps([list(argv) for _, argv in runs]).encode()
+    watch([sys.executable, "-S", "-E", "-c", RUNNER], told, world, environment, log)
+    return complaints(world, runs, log)
+
+
+def escapes_by_bash(world: ShellWorld, lines: Sequence[str], environment: dict[str, str], log: Path) -> list[str]:
+    """The same of lines that a bash reads."""
+    told = "".join(f"{line}\0" for line in lines).encode()
+    watch(["bash", "-c", SHELL], told, world, environment, log)
+    return complaints(world, [(line, ("bash", "-c", line)) for line in lines], log)
+
+
+def watch(command: list[str], told: bytes, world: ShellWorld, environment: dict[str, str], log: Path) -> None:
+    """Runs the command in the workspace; strace writes down what it and all its children do."""
+    strace = ["strace", "-f", "--seccomp-bpf", "-y", "-qq", "-s", "300", "-e", f"trace={WATCHED}"]
+    strace += ["-e", "signal=none", "-o", str(log)]
+    subprocess.run([*strace, *command], input=told, cwd=world.workspace, env=environment, check=True)
+
+
+def complaints(world: ShellWorld, runs: Sequence[tuple[str, Sequence[str]]], log: Path) -> list[str]:
+    """What strace wrote down that is more than reading inside the workspace."""
     found: list[str] = []
     current, seen = -1, 0
     for call in whole_calls(log.read_text(errors="replace").splitlines()):
@@ -194,8 +202,8 @@ def test_what_runs_without_a_question_only_reads_inside(tmp_path: Path) -> None:
     before = world.everything()
     assert escapes(world, list(found.items()), safe_environment(world.environment), tmp_path / "argv.log") == []
     # Also by a shell, as the line was meant; git alone relies on what is added to its arguments.
-    by_bash = [(line, ("bash", "-c", line)) for line in found if "git" not in line.split()[0]]
-    assert escapes(world, by_bash, world.environment, tmp_path / "bash.log") == []
+    by_bash = [line for line in found if "git" not in line.split()[0]]
+    assert escapes_by_bash(world, by_bash, world.environment, tmp_path / "bash.log") == []
     logs = {str(tmp_path / name) for name in ("argv.log", "bash.log")}
     assert {path: told for path, told in world.everything().items() if path not in logs} == before
 
@@ -218,7 +226,7 @@ def test_what_runs_without_a_question_only_reads_inside(tmp_path: Path) -> None:
 )
 def test_the_watch_sees_what_it_is_for(tmp_path: Path, line: str) -> None:
     world = ShellWorld(tmp_path)
-    assert escapes(world, [(line, ("bash", "-c", line))], world.environment, tmp_path / "log")
+    assert escapes_by_bash(world, [line], world.environment, tmp_path / "log")
 
 
 def test_a_call_that_another_came_between_is_seen_whole() -> None:
