@@ -14,6 +14,7 @@ from farhand.model.present import Ask, Present, Worker
 
 STORE_PAUSE_SECONDS = 2.0
 Due = tuple[float, Ask | Worker]
+_WITH_DEADLINE = frozenset((AskRaised, Limited))
 
 
 def nearest(present: Present) -> Due | None:
@@ -41,8 +42,13 @@ class Deadlines:
 
     def _on_events(self, events: Sequence[Event]) -> None:
         # No events: something could not be written, and an ask that was settled with it may be open again.
-        if not events or any(isinstance(event.fact, AskRaised | Limited) for event in events):
-            self._changed.set()
+        for event in events:
+            if type(event.fact) in _WITH_DEADLINE:
+                break
+        else:
+            if events:
+                return
+        self._changed.set()
 
     async def run(self) -> None:
         """Watches until it is cancelled."""

