@@ -55,7 +55,7 @@ def collector(memory: int, cores: int) -> dict[str, str]:
 
 
 # It calls nobody: no updates, no lists of models, and a registry at which nobody answers.
-QUIET = {
+_QUIET = {
     "OPENCODE_DISABLE_AUTOUPDATE": "1",
     "OPENCODE_DISABLE_MODELS_FETCH": "1",
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
@@ -69,6 +69,8 @@ QUIET = {
     "npm_config_registry": "http://127.0.0.1:9",
     "BUN_CONFIG_REGISTRY": "http://127.0.0.1:9",
 }
+# A node passes on what begins with OPENCODE_, and of the rest what it is told to.
+QUIET = {**_QUIET, "FARHAND_OPENCODE_PASS": ",".join(name for name in _QUIET if not name.startswith("OPENCODE_"))}
 
 
 class OpenCodeEnv(CliEnv):
