@@ -25,7 +25,7 @@ PROGRAMS = ROOT / ".cache" / "npm" / "node_modules" / ".bin"
 # More than there are turns: Qwen Code asks its model something of its own about each.
 TIMES = 20
 # The same tool each time; a word is said once, for not every agent asks its model for more after a refusal.
-TOUCHES = ("touch it", "touch again", "touch at last")
+TOUCHES = ("touch it", "touch no more", "touch again", "touch at last")
 
 
 class Model(Protocol):

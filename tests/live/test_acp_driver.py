@@ -45,9 +45,9 @@ async def own_server(root: Path) -> AsyncIterator[AcpEnv]:
         fake.close()
 
 
-def held_child(root: Path, start: int = 1) -> int:
+def held_child(holders: Path, worker: Worker, start: int = 1) -> int:
     """The process that the holder owns since the agent was started so often."""
-    folder = Folder(root / "h" / f"ann-1.{start}")
+    folder = Folder(holders / f"{worker.name}-{worker.since}.{start}")
     life = folder.life()
     folder.close()
     assert life is not None
@@ -72,11 +72,14 @@ class AcpContract(DriverContract):
     """What every ACP agent keeps as a worker."""
 
     agent = "own"
+    here: AcpEnv
+    holders: Path
 
     @pytest.fixture
     async def acp_env(self, short_folder: Path) -> AsyncIterator[AcpEnv]:
         opens = {"own": own_server, **AGENTS}
         async with opens[self.agent](short_folder) as opened:
+            self.here, self.holders = opened, short_folder / "h"
             yield opened
 
     @pytest.fixture
@@ -93,25 +96,26 @@ class AcpContract(DriverContract):
     def words(self) -> Words:
         return Words(plain="good morning", tool="look around", ask="touch it", slow="count slowly", fail="fail now")
 
-    async def test_asks_and_kills_run_nothing_unasked_and_the_next_life_goes_on(
-        self, driver: Driver, worker: Worker, directory: Path, acp_env: AcpEnv, short_folder: Path
-    ) -> None:
-        """On two starts of the agent, which are what costs; the second life is the first one's session."""
-        made = directory / "made.txt"
+    async def hired_again(self, driver: Driver, worker: Worker, cursor: str) -> None:
+        """Asks and kills run nothing unasked, and the next life goes on: on the start of the worker that is somebody
+        else, and on one more, whose session is that one's."""
+        acp_env, made = self.here, self.here.project / "made.txt"
+        made.unlink(missing_ok=True)
         async with talking(driver, worker) as talk:
             known = await talk.hear(facts.SessionKnown)
+        async with talking(driver, worker, cursor) as talk:
             await self.a_strange_mode_is_refused(talk)
             await self.an_ask_that_is_answered_no_runs_nothing(talk, made)
-            cursor = talk.cursor
+            cursor = talk.cursor or cursor
         cursor = await self.an_ask_outlives_its_link(driver, worker, cursor, made)
-        cursor = await self.killed_at_rest(driver, worker, cursor, short_folder)
+        cursor = await self.killed_at_rest(driver, worker, cursor)
         age_sessions(acp_env)
         made.unlink()
         async with talking(driver, replace(worker, session=known.session), cursor) as talk:
             await talk.say("next", "good morning")
             assert (await talk.ended("next")).how is HowEnded.COMPLETED
             assert (await talk.hear(facts.SessionKnown)) == known
-            await self.killed_while_an_ask_waits(talk, short_folder)
+            await self.killed_while_an_ask_waits(talk)
         assert not made.exists()
 
     async def a_strange_mode_is_refused(self, talk: Talk) -> None:
@@ -122,7 +126,7 @@ class AcpContract(DriverContract):
 
     async def an_ask_that_is_answered_no_runs_nothing(self, talk: Talk, made: Path) -> None:
         """Neither at once nor when the turn is over."""
-        await talk.say("no", TOUCHES[0])
+        await talk.say("no", TOUCHES[1])
         raised = await talk.hear(facts.AskRaised)
         assert raised.choices[0].allows
         refusal = next(choice.id for choice in raised.choices if not choice.allows)
@@ -135,7 +139,7 @@ class AcpContract(DriverContract):
     async def an_ask_outlives_its_link(self, driver: Driver, worker: Worker, cursor: str, made: Path) -> str:
         """Its answer, which comes twice, runs the tool once."""
         async with talking(driver, worker, cursor) as talk:
-            await talk.say("yes", TOUCHES[1])
+            await talk.say("yes", TOUCHES[2])
             raised = await talk.hear(facts.AskRaised)
             cursor = talk.cursor
         assert not made.exists()
@@ -147,20 +151,20 @@ class AcpContract(DriverContract):
             assert made.exists()
             return talk.cursor or cursor
 
-    async def killed_at_rest(self, driver: Driver, worker: Worker, cursor: str, folder: Path) -> str:
+    async def killed_at_rest(self, driver: Driver, worker: Worker, cursor: str) -> str:
         """A turn is over when its process is killed."""
         async with talking(driver, worker, cursor) as talk:
             await talk.say("rest", "good morning")
             await talk.ended("rest")
-            os.kill(held_child(folder), signal.SIGKILL)
+            os.kill(held_child(self.holders, worker), signal.SIGKILL)
             await talk.end()
             return talk.cursor or cursor
 
-    async def killed_while_an_ask_waits(self, talk: Talk, folder: Path) -> None:
+    async def killed_while_an_ask_waits(self, talk: Talk) -> None:
         """The agent goes with the process that spoke for it."""
-        await talk.say("late", TOUCHES[2])
+        await talk.say("late", TOUCHES[3])
         await talk.hear(facts.AskRaised)
-        relay = held_child(folder, start=2)
+        relay = held_child(self.holders, talk.worker, start=2)
         agents = children_of(relay)
         assert agents
         os.kill(relay, signal.SIGKILL)
@@ -177,7 +181,7 @@ class TestOwnServer(AcpContract):
         async with talking(driver, worker) as talk:
             await talk.say("t1", "count slowly")
             await talk.hear(facts.Said)
-            os.kill(children_of(held_child(short_folder))[0], signal.SIGKILL)
+            os.kill(children_of(held_child(short_folder / "h", worker))[0], signal.SIGKILL)
             await talk.end()
             assert any("The agent is gone" in one.fact.text for one in talk.heard if isinstance(one.fact, facts.Noted))
             cursor = talk.cursor

@@ -5,8 +5,10 @@ from hypothesis import strategies as some
 
 from farhand.drivers.opencode import launch
 from farhand.sandbox.environment import PASSED, PASSED_PREFIXES, child_environment, without_secrets
+from farhand.testing.opencode_env import QUIET, collector
 
 NAMES = some.sampled_from(["PATH", "LC_ALL", "XDG_RUNTIME_DIR", "TELEGRAM_BOT_TOKEN", "AWS_SECRET_ACCESS_KEY"])
+PASS = "FARHAND_OPENCODE_PASS"
 VARIABLES = some.dictionaries(NAMES | some.text(min_size=1), some.text())
 
 
@@ -51,5 +53,14 @@ def test_nothing_passes_by_chance(own: dict[str, str], added: dict[str, str]) ->
 def test_opencode_gets_the_keys_of_models_and_of_nothing_else_unless_it_is_told() -> None:
     own = {"ANTHROPIC_API_KEY": "k", "GITHUB_TOKEN": "t", "AWS_SECRET_ACCESS_KEY": "s", "AWS_PROFILE": "p"}
     assert launch.passed_on(own) == {"ANTHROPIC_API_KEY": "k"}
-    chosen = {**own, "FARHAND_OPENCODE_PASS": "GITHUB_TOKEN, AWS_PROFILE"}
+    chosen = {**own, PASS: "GITHUB_TOKEN, AWS_PROFILE"}
     assert launch.passed_on(chosen) == {"ANTHROPIC_API_KEY": "k", "GITHUB_TOKEN": "t", "AWS_PROFILE": "p"}
+
+
+def test_what_keeps_a_tests_opencode_quiet_and_quick_reaches_it_through_a_node() -> None:
+    assert launch.passed_on(QUIET).items() >= {name: QUIET[name] for name in QUIET if name != PASS}.items()
+
+
+def test_opencode_does_without_its_collector_where_there_is_memory_for_it() -> None:
+    assert collector(memory=24 * 1024**3, cores=2) == {"BUN_JSC_useGC": "0"}
+    assert collector(memory=8 * 1024**3, cores=2) == {}

@@ -12,8 +12,7 @@ from tests.interrupted import made_short_folder
 from tests.live.opencode.conftest import opencode_env
 
 from farhand.model import facts
-from farhand.model.commands import Hire, Say
-from farhand.model.ports import Change, Deliver, Driver, KeepsSessions, NotTaken, Settle, Taken
+from farhand.model.ports import Change, Deliver, Driver, NotTaken, Settle, Taken
 from farhand.model.present import Message, Worker
 from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Sender, replace
 from farhand.testing.claude_env import red_pixel
@@ -176,38 +175,6 @@ async def test_modes_models_pictures_and_words_into_a_turn(
 
 def _deliver(turn: str, message: Message, *, joins: bool = False) -> Deliver:
     return Deliver(turn=turn, message=message, joins=joins)
-
-
-async def test_sessions_are_listed_handed_back_and_taken_up_without_their_past(cli_env: OpenCodeEnv) -> None:
-    cli_env.model.script.conversation("zz-hello", say("hello manager"))
-    cli_env.model.script.conversation("zz-again", say("here again"))
-    async with cli_env.open() as house:
-        await house.send(Hire(id="h", worker="ann", backend="opencode", directory=str(cli_env.project)))
-        await house.fact(facts.CameOnline)
-        await house.send(Say(id="s", text="zz-hello"))
-        await house.fact(facts.TurnEnded)
-        worker = house.worker()
-        keeper = cli_env.drivers()["opencode"]
-        assert isinstance(keeper, KeepsSessions)
-        (found,) = await keeper.sessions(str(cli_env.project))
-        # Whether the server that runs has it open cannot be told.
-        assert (found.id, found.answer, found.open) == (worker.session, "hello manager", None)
-        assert keeper.resume_command(worker) == f"cd {cli_env.project} && opencode --session {worker.session}"
-        await house.end("ann")
-        await house.fact(facts.Ended)
-    assert cli_env.agents() == []
-    (found,) = await keeper.sessions(str(cli_env.project))
-    assert (found.id, found.open) == (worker.session, False)
-    async with cli_env.open() as house:
-        hire = Hire(id="b", worker="bob", backend="opencode", directory=str(cli_env.project), session=found.id)
-        after = (await house.send(hire)).seq
-        await house.fact(facts.CameOnline, after=after - 1)
-        await house.send(Say(id="t", text="zz-again", worker="bob"))
-        await house.fact(facts.TurnEnded, after=after)
-        history = await house.history()
-        said = [event.fact.text for event in history if isinstance(event.fact, facts.Said) and event.worker == "bob"]
-        assert (said, house.worker("bob").session) == (["here again"], found.id)
-    assert "hello manager" in str((await cli_env.model.asked("zz-again")).body)
 
 
 async def test_a_command_allowed_for_the_session_allows_no_other_command_and_no_edit(

@@ -6,7 +6,7 @@ import pytest
 
 from farhand.model.words import replace
 from farhand.testing.contracts import worker
-from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, CliScript, Promise, keep
+from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, CliScript, Promise
 from farhand.testing.contracts.worker import AgentScript, WireShows
 from farhand.testing.models.script import Failure, Hold, ScriptedReply, ScriptedText, say, use
 from farhand.testing.opencode_env import OpenCodeEnv
@@ -19,11 +19,6 @@ IN_THE_TERMINAL = (
     worker.a_phone_sees_what_the_model_says,
     worker.a_relaunched_worker_keeps_its_session,
     worker.a_killed_agent_is_told_and_comes_back,
-)
-# A process a turn cannot ask, and at rest there is none to kill; that a turn outlives the node is shown from the phone.
-IN_RUNS = (
-    worker.a_turn_is_stopped_and_the_next_one_runs,
-    worker.a_relaunched_worker_keeps_its_session,
 )
 
 
@@ -50,7 +45,7 @@ class TestHeadless(AgentAlone):
 
 
 class TestOneCommandATurn(TestHeadless):
-    """The same, a process a turn; it cannot ask."""
+    """The same, a process a turn; it cannot ask. What its worker promises in a node is in `test_opencode_exec.py`."""
 
     kind = "opencode/exec"
     said = replace(ALL, ask="")
@@ -69,9 +64,3 @@ class TestAtWork(AgentAtWork):
 
     def promises(self, _agent_script: AgentScript) -> tuple[Promise, ...]:
         return IN_THE_TERMINAL if _agent_script.backend == "opencode/tmux" else worker.PROMISES
-
-
-@pytest.mark.anyio
-async def test_one_worker_in_runs_keeps_its_promises(cli_env: OpenCodeEnv) -> None:
-    async with cli_env.open() as house:
-        await keep(house, CliScript(cli_env, "opencode/exec", shell, look, SHOWS), IN_RUNS)

@@ -16,7 +16,7 @@ from farhand.model.ports import Driver, Settle
 from farhand.model.present import Worker
 from farhand.model.words import HowEnded, HowSettled, replace
 from farhand.testing.claude_env import until
-from farhand.testing.contracts.driver import answered, talking
+from farhand.testing.contracts.driver import Talk, answered, talking
 from farhand.testing.house import settings_in
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 from farhand.testing.opencode_env import OpenCodeEnv
@@ -81,42 +81,47 @@ async def takes_up(cli_env: OpenCodeEnv, pane: Pane, title: str, current: str) -
     await cli_env.tmux.press(pane, "Enter")
 
 
-async def test_what_is_answered_and_said_at_the_desk_is_told(
-    cli_env: OpenCodeEnv, driver: TmuxOpenCodeDriver, worker: Worker
+async def what_is_answered_and_said_at_the_desk_is_told(
+    cli_env: OpenCodeEnv, driver: TmuxOpenCodeDriver, talk: Talk
 ) -> None:
+    """Answered there, the ask is settled here; a turn that began there is told here."""
     touch = use("bash", command="touch desk.txt", description="Make a file")
     cli_env.model.script.conversation("zz-desk", touch, say("made it"))
     cli_env.model.script.conversation("zz-typed", say("heard you at the desk"))
-    async with talking(driver, worker) as talk:
-        await talk.say("t1", "zz-desk")
-        raised = await talk.hear(facts.AskRaised)
-        pane = await seat(driver, worker)
-        await until(cli_env, pane, "Permission required")
-        assert not (cli_env.project / "desk.txt").exists()
-        await cli_env.tmux.press(pane, "Enter")
-        settled = await talk.hear(facts.AskSettled)
-        assert (settled.ask, settled.how) == (raised.ask, HowSettled.DESK)
-        assert (await talk.ended("t1")).how is HowEnded.COMPLETED
-        assert (cli_env.project / "desk.txt").exists()
-        await until(cli_env, pane, "made it")
-        await types(cli_env, pane, "zz-typed")
-        await talk.hear(facts.TurnStarted)
-        await talk.hear(facts.Said, lambda said: "at the desk" in said.text)
+    await talk.say("t0", "zz-desk")
+    raised = await talk.hear(facts.AskRaised)
+    pane = await seat(driver, talk.worker)
+    await until(cli_env, pane, "Permission required")
+    assert not (cli_env.project / "desk.txt").exists()
+    await cli_env.tmux.press(pane, "Enter")
+    settled = await talk.hear(facts.AskSettled)
+    assert (settled.ask, settled.how) == (raised.ask, HowSettled.DESK)
+    assert (await talk.ended("t0")).how is HowEnded.COMPLETED
+    assert (cli_env.project / "desk.txt").exists()
+    await until(cli_env, pane, "made it")
+    before = len(talk.heard)
+    await types(cli_env, pane, "zz-typed")
+    await talk.hear(facts.TurnStarted, after=before)
+    await talk.hear(facts.Said, lambda said: "at the desk" in said.text, after=before)
+    await talk.hear(facts.TurnEnded, after=before)
 
 
-async def test_a_session_begun_at_the_desk_is_followed_when_the_turn_is_over(
+async def test_what_is_said_at_the_desk_is_told_and_a_session_begun_there_is_followed_when_the_turn_is_over(
     cli_env: OpenCodeEnv, drivers: dict[str, Driver], driver: TmuxOpenCodeDriver, worker: Worker
 ) -> None:
+    """One after the other on one start of OpenCode's screen, which is what costs."""
     script, lines = cli_env.model.script, {"old": "the old word", "new": "the new word", "bob": "hello from bob"}
     lines |= {"last": "the last word", "again": "another word", "back": "here as before"}
     for name, line in lines.items():
         script.conversation(f"zz-{name}", say(line))
     script.conversation("zz-slow", ScriptedReply((ScriptedText("half "), Hold("slow"), ScriptedText("and half"))))
-    script.conversation("zz-ask", use("bash", command="touch new.txt", description="Make a file"), say("made it"))
+    script.conversation("zz-ask", use("bash", command="touch new.txt", description="Make a file"), say("made it new"))
     bob = replace(worker, name="bob")
     others = drivers["opencode"]
     async with talking(driver, worker) as talk:
         old = (await talk.hear(facts.SessionKnown)).session
+        await what_is_answered_and_said_at_the_desk_is_told(cli_env, driver, talk)
+        at_last = len(talk.heard)
         await talk.say("t1", "zz-old")
         await talk.ended("t1")
         # A neighbour in the same folder is nobody at this desk.
@@ -137,10 +142,10 @@ async def test_a_session_begun_at_the_desk_is_followed_when_the_turn_is_over(
         told = await talk.hear(facts.Said, lambda said: said.text == "the new word")
         assert str(next(one.turn for one in talk.heard if one.fact is told)).startswith("desk-")
         await talk.say("t3", "zz-ask")
-        raised = await talk.hear(facts.AskRaised)
+        raised = await talk.hear(facts.AskRaised, after=at_last)
         await talk.link.perform(Settle(ask=answered(raised, worker, "t3")))
         await talk.ended("t3")
-        await until(cli_env, pane, "made it")
+        await until(cli_env, pane, "made it new")
         cursor = talk.cursor
     assert (cli_env.project / "new.txt").exists()
     asked = str((await cli_env.model.asked("zz-ask")).body)

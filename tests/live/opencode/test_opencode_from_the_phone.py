@@ -62,13 +62,16 @@ async def an_agent_that_is_killed_while_it_asks_lets_nothing_run(
     assert not no.exists()
 
 
-async def test_asks_are_allowed_and_denied_and_outlive_the_node_as_answers_do(
+async def test_asks_are_allowed_and_denied_and_outlive_the_node_as_answers_and_sprints_do(
     cli_env: OpenCodeEnv, bot: FakeBot, wire: str
 ) -> None:
-    """One after the other at one phone: this CLI takes its time to start."""
-    model = ScriptedPhoneModel(cli_env.model, cli_env.project, touch)
+    """One after the other at one phone, over the server a sprint first: this CLI takes its time to start."""
+    later = Failure(429, "rate_limit_error", "come back later", {"retry-after": "7200"})
+    model = ScriptedPhoneModel(cli_env.model, cli_env.project, touch, later)
     ended = "killed by signal 9" if wire == "headless" else "OpenCode ended in its terminal"
     async with hired(cli_env, bot, wire) as phone:
+        if wire == "headless":
+            await sprint_scenarios.a_sprint_outlives_three_kills_and_a_usage_limit(phone, model)
         await an_agent_that_is_killed_while_it_asks_lets_nothing_run(phone, cli_env, ended)
         await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
         await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
@@ -85,10 +88,3 @@ async def an_ask_that_nobody_answers_is_denied(phone: Phone, cli_env: OpenCodeEn
     await phone.hears("what a pity")
     assert not late.exists()
     assert "Nobody answered in time" in str((await cli_env.model.asked("zz-late", times=2)).body)
-
-
-async def test_a_sprint_outlives_three_kills_and_a_usage_limit(cli_env: OpenCodeEnv, bot: FakeBot) -> None:
-    later = Failure(429, "rate_limit_error", "come back later", {"retry-after": "7200"})
-    model = ScriptedPhoneModel(cli_env.model, cli_env.project, touch, later)
-    async with hired(cli_env, bot, "headless") as phone:
-        await sprint_scenarios.a_sprint_outlives_three_kills_and_a_usage_limit(phone, model)

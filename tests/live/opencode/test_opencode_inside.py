@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -20,9 +22,9 @@ pytestmark = pytest.mark.anyio
 MAY = {"permission": {"bash": "allow"}}
 
 
-async def refused(house: House, text: str) -> str:
+async def refused(house: House, text: str, worker: str) -> str:
     """Says it, refuses whatever is asked until the turn is over; what was asked."""
-    said, asked = await house.say(text), list[str]()
+    said, asked = await house.say(text, worker), list[str]()
     async for event in house.hub.watch(after=said.seq):
         if isinstance(event.fact, AskRaised):
             asked.append(event.fact.question)
@@ -32,14 +34,20 @@ async def refused(house: House, text: str) -> str:
     return "\n".join(asked)
 
 
-@pytest.mark.parametrize("wire", ["headless", "exec"])
-async def test_leave_that_the_person_gave_a_helper_does_not_stand_above_the_mode(
-    cli_env: OpenCodeEnv, wire: str
-) -> None:
+@asynccontextmanager
+async def with_leave_for_helpers(cli_env: OpenCodeEnv) -> AsyncIterator[None]:
+    """The person's settings let the CLI's agents, and one of their own, run commands."""
     usual = cli_env.settings.read_text()
     mine = {"description": "x", "mode": "subagent", "prompt": "x"}
     agents = {"general": MAY, "build": MAY, "mine": {**mine, **MAY}}
     cli_env.settings.write_text(json.dumps({**json.loads(usual), "agent": agents}))
+    yield
+    cli_env.model.script.forget()
+    cli_env.settings.write_text(usual)
+
+
+async def leave_that_the_person_gave_a_helper_does_not_stand_above_the_mode(cli_env: OpenCodeEnv, wire: str) -> None:
+    """Over the server it asks, and a run, which cannot, leaves it."""
     script = cli_env.model.script
     for helper in ("general", "mine"):
         script.conversation(
@@ -50,18 +58,40 @@ async def test_leave_that_the_person_gave_a_helper_does_not_stand_above_the_mode
     async with cli_env.open() as house:
         await house.hire(backend="opencode", directory=cli_env.project, mode=Mode.DEFAULT, wire=wire)
         for marker in ("zz-general", "zz-mine", "zz-own"):
-            assert bool(await refused(house, marker)) is (wire == "headless")
+            assert bool(await refused(house, marker, "ann")) is (wire == "headless")
     assert sorted(path.name for path in cli_env.project.iterdir()) == [".git"]
-    script.forget()
-    cli_env.settings.write_text(usual)
 
 
-@pytest.mark.parametrize("wire", ["headless", "tmux"])
-async def test_in_auto_edit_an_edit_is_asked_about_that_leaves_the_folder_and_a_command_is_with_its_folder(
+async def test_one_server_asks_for_leave_whatever_the_settings_the_mode_and_the_folder_say(
+    cli_env: OpenCodeEnv,
+) -> None:
+    """One after the other on one start of OpenCode, which is what costs: a worker for each."""
+    async with with_leave_for_helpers(cli_env):
+        await leave_that_the_person_gave_a_helper_does_not_stand_above_the_mode(cli_env, "headless")
+        await in_auto_edit_an_edit_that_leaves_the_folder_and_a_command_are_asked_about(cli_env, "headless")
+        await no_repository_below_or_beside_runs_anything_at_a_turn(cli_env, "headless")
+
+
+async def test_a_run_takes_no_leave_that_the_person_gave_a_helper_and_runs_nothing_of_a_repository(
+    cli_env: OpenCodeEnv,
+) -> None:
+    async with with_leave_for_helpers(cli_env):
+        await leave_that_the_person_gave_a_helper_does_not_stand_above_the_mode(cli_env, "exec")
+        await no_repository_below_or_beside_runs_anything_at_a_turn(cli_env, "exec")
+
+
+async def test_in_its_terminal_in_auto_edit_an_edit_that_leaves_the_folder_and_a_command_are_asked_about(
+    cli_env: OpenCodeEnv,
+) -> None:
+    await in_auto_edit_an_edit_that_leaves_the_folder_and_a_command_are_asked_about(cli_env, "tmux")
+
+
+async def in_auto_edit_an_edit_that_leaves_the_folder_and_a_command_are_asked_about(
     cli_env: OpenCodeEnv, wire: str
 ) -> None:
+    """A command's card names its folder."""
     async with cli_env.open() as house:
-        await house.hire(backend="opencode", directory=cli_env.project, mode=Mode.AUTO_EDIT, wire=wire)
+        await house.hire("bob", backend="opencode", directory=cli_env.project, mode=Mode.AUTO_EDIT, wire=wire)
         await an_edit_is_asked_about_that_leaves_the_folder_or_configures_a_tool(house, cli_env)
         await a_command_runs_in_the_folder_that_its_card_names(house, cli_env)
 
@@ -76,9 +106,9 @@ async def an_edit_is_asked_about_that_leaves_the_folder_or_configures_a_tool(
     script.conversation("zz-plain", use("write", filePath=str(plain), content="x\n"), say("done"))
     script.conversation("zz-outside", use("write", filePath=str(outside), content="x\n"), say("done"))
     script.conversation("zz-hook", use("write", filePath=str(hook), content="x\n"), say("done"))
-    assert not await refused(house, "zz-plain")
-    assert str(outside) in await refused(house, "zz-outside")
-    assert str(hook) in await refused(house, "zz-hook")
+    assert not await refused(house, "zz-plain", "bob")
+    assert str(outside) in await refused(house, "zz-outside", "bob")
+    assert str(hook) in await refused(house, "zz-hook", "bob")
     assert plain.read_text() == "x\n"
     assert not outside.exists()
     assert not hook.exists()
@@ -91,7 +121,7 @@ async def a_command_runs_in_the_folder_that_its_card_names(house: House, cli_env
     script.conversation("zz-sub", use("bash", command="touch left", description="x", workdir="sub"), say("done"))
     script.conversation("zz-top", use("bash", command="touch left", description="x"), say("done"))
     for marker, folder in (("zz-sub", sub), ("zz-top", cli_env.project)):
-        said = await house.say(marker)
+        said = await house.say(marker, "bob")
         ask = await house.fact(AskRaised, after=said.seq)
         await house.answer(ask.ask, "once")
         await house.fact(TurnEnded, after=said.seq)
@@ -109,8 +139,7 @@ def repository(folder: Path, *settings: str, bare: bool = False) -> None:
         subprocess.run(["git", *who, *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("wire", ["headless", "exec"])
-async def test_no_repository_below_or_beside_runs_anything_at_a_turn(cli_env: OpenCodeEnv, wire: str) -> None:
+async def no_repository_below_or_beside_runs_anything_at_a_turn(cli_env: OpenCodeEnv, wire: str) -> None:
     """OpenCode's own snapshots of a folder let git enter it, and a file of the repository says where they are kept."""
     project, ran, program = (
         cli_env.folder / f"hostile-{wire}",
@@ -136,4 +165,3 @@ async def test_no_repository_below_or_beside_runs_anything_at_a_turn(cli_env: Op
             await house.fact(TurnEnded, after=said.seq)
         assert Path(path).read_text() == f"{marker}\n"
         assert not ran.exists(), ran.read_text()
-    script.forget()

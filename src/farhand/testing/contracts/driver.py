@@ -131,14 +131,13 @@ class DriverContract:
     ) -> None:
         """On one start of the agent, which is what costs: found again, unheard, turns of every kind, ended twice."""
         cursor = await self.found_again(driver, worker, words.plain)
-        cursor = await self.unheard(driver, worker, words.plain, cursor)
         async with talking(driver, worker, cursor) as talk:
-            await self.answer(talk, "t4", words.plain, twice=driver.can.ids)
-            # A limit, which is how some of them fail, may leave them in no mood for more: it comes last.
-            for word, shown in ((words.tool, self.tool), (words.ask, self.ask)):
-                await self.one_turn(talk, word, shown)
+            await self.one_turn(talk, words.ask, self.ask)
             if words.slow and driver.can.interrupt:
-                await self.stopped(talk, words)
+                await self.one_turn(talk, words.slow, self.stopped)
+            # The turn that runs after a stopped one.
+            await self.one_turn(talk, words.tool or words.plain, self.tool if words.tool else self.plain)
+            # A limit, which is how some of them fail, may leave them in no mood for more: it comes last.
             await self.one_turn(talk, words.fail, self.failure)
         await self.ended_twice(driver, worker, words.plain)
 
@@ -149,23 +148,25 @@ class DriverContract:
             await shown(talk, word)
             assert talk.count(facts.TurnEnded) == before + 1
 
-    async def answer(self, talk: Talk, turn: str, word: str, *, twice: bool = False) -> None:
-        """A message is taken and answered; one that is delivered twice arrives once."""
-        before = talk.count(facts.TurnEnded)
-        for _ in range(2 if twice else 1):
-            assert isinstance(await talk.say(turn, word), Taken)
+    async def plain(self, talk: Talk, word: str) -> None:
+        """A message is taken and answered."""
+        await self.answer(talk, "plain", word)
+
+    async def answer(self, talk: Talk, turn: str, word: str) -> None:
+        """A message is taken and answered in its turn."""
+        assert isinstance(await talk.say(turn, word), Taken)
         ended = await talk.ended(turn)
         assert ended.how is HowEnded.COMPLETED, ended
         assert talk.text(turn).strip()
-        assert talk.count(facts.TurnEnded) == before + 1
 
     async def tool(self, talk: Talk, word: str) -> None:
         """A tool is told with a title."""
+        before = len(talk.heard)
         await talk.say("tool", word)
-        started = await talk.hear(facts.ToolStarted)
+        started = await talk.hear(facts.ToolStarted, after=before)
         assert started.title
-        assert (await talk.hear(facts.ToolEnded)).call == started.call
-        await talk.ended("tool")
+        assert (await talk.hear(facts.ToolEnded, after=before)).call == started.call
+        assert (await talk.ended("tool", after=before)).how is HowEnded.COMPLETED
 
     async def ask(self, talk: Talk, word: str) -> None:
         """An ask waits for its answer."""
@@ -185,14 +186,13 @@ class DriverContract:
         assert ended.how is HowEnded.FAILED
         assert ended.error
 
-    async def stopped(self, talk: Talk, words: Words) -> None:
-        """A turn can be stopped, and the next one runs."""
+    async def stopped(self, talk: Talk, word: str) -> None:
+        """A turn can be stopped."""
         before = len(talk.heard)
-        await talk.say("slow", words.slow)
+        await talk.say("slow", word)
         await talk.hear(facts.Seen | facts.Said, after=before)
         assert isinstance(await talk.link.perform(Stop(turn="slow")), Taken)
         assert (await talk.ended("slow", after=before)).how is HowEnded.INTERRUPTED
-        await self.answer(talk, "t5", words.plain)
 
     async def test_an_agent_that_dies_is_noticed_and_can_be_opened_again(
         self, driver: Driver, worker: Worker, words: Words
@@ -207,44 +207,45 @@ class DriverContract:
             assert (await talk.ended("t2")).how is HowEnded.COMPLETED
 
     async def found_again(self, driver: Driver, worker: Worker, word: str) -> str:
-        """An agent is found again, and nothing comes twice."""
+        """An agent is found again, a turn goes on while nobody listens, a message that is delivered twice arrives once,
+        and nothing comes twice."""
         async with talking(driver, worker) as talk:
-            await talk.say("t1", word)
-            await talk.ended("t1")
-            cursor, before = talk.cursor, talk.text("t1")
+            await self.answer(talk, "t1", word)
+            cursor, first = talk.cursor, talk.text("t1")
         async with talking(driver, worker, cursor) as talk:
-            await talk.say("t2", word)
-            await talk.ended("t2")
-            assert talk.text("t1") == ""
-            assert talk.text("t2").strip()
-            assert talk.count(facts.TurnEnded) == 1
-            cursor = talk.cursor
-        async with talking(driver, worker) as talk:
-            await talk.ended("t2")
-            assert talk.text("t1") == before
-        return cursor
-
-    async def unheard(self, driver: Driver, worker: Worker, word: str, cursor: str) -> str:
-        """A turn goes on while nobody listens."""
-        async with talking(driver, worker, cursor) as talk:
-            assert isinstance(await talk.say("t3", word), Taken)
+            for _ in range(2 if driver.can.ids else 1):
+                assert isinstance(await talk.say("t2", word), Taken)
             # The turn may be over by now, and then its end came before the cursor.
             cursor, before = talk.cursor or cursor, talk.heard.copy()
         async with talking(driver, worker, cursor) as talk:
             talk.heard[:0] = before
-            assert (await talk.ended("t3")).how is HowEnded.COMPLETED
-            return talk.cursor or cursor
+            assert (await talk.ended("t2")).how is HowEnded.COMPLETED
+            assert talk.text("t1") == ""
+            assert talk.text("t2").strip()
+            assert talk.count(facts.TurnEnded) == 1
+            cursor = talk.cursor or cursor
+        async with talking(driver, worker) as talk:
+            await talk.ended("t2")
+            assert talk.text("t1") == first
+        return cursor
 
     async def ended_twice(self, driver: Driver, worker: Worker, word: str) -> None:
         """Ending twice is ending once, and who is hired then is somebody else."""
         await driver.end(worker)
         await driver.end(worker)
         again = replace(worker, since=worker.since + 1)
-        async with talking(driver, again) as talk:
-            await talk.say("t6", word)
-            await talk.ended("t6")
-            assert not any(talk.text(f"t{number}") for number in range(1, 6))
-        await driver.end(again)
+        try:
+            async with talking(driver, again) as talk:
+                await talk.say("t3", word)
+                await talk.ended("t3")
+                assert not any(talk.text(turn) for turn in ("t1", "t2"))
+                cursor = talk.cursor
+            await self.hired_again(driver, again, cursor)
+        finally:
+            await driver.end(again)
+
+    async def hired_again(self, driver: Driver, worker: Worker, cursor: str) -> None:
+        """What a driver's own contract asks of this second worker, which has answered once."""
 
 
 def answered(raised: facts.AskRaised, worker: Worker, turn: str) -> Ask:
