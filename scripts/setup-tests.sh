@@ -35,6 +35,12 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v podman 
     apt-get install -y -qq --no-install-recommends podman runc >/dev/null 2>&1 || echo "setup: no podman; its tests are skipped"
 fi
 
+# WebKit, which every browser on an iPhone is made of; where it cannot be had, its test is skipped.
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v WebKitWebDriver && command -v xvfb-run && command -v xauth; } >/dev/null; then
+    echo "setup: installing webkit2gtk-driver xvfb xauth"
+    apt-get install -y -qq --no-install-recommends webkit2gtk-driver xvfb xauth >/dev/null 2>&1 || echo "setup: no WebKit; its test is skipped"
+fi
+
 # The shells whose completion is tested; where they cannot be had, their tests are skipped.
 shells=""
 for shell in zsh fish; do command -v "$shell" >/dev/null || shells="$shells $shell"; done

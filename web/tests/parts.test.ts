@@ -7,7 +7,7 @@ import { sends } from "../src/parts/composer";
 import { asMessage, commentOn } from "../src/parts/diff/comments";
 import { changedWords, type DiffLine, parseDiff } from "../src/parts/diff/parse";
 import { lineAt, spotOf } from "../src/parts/diff/spots";
-import { shortFolder } from "../src/parts/folders";
+import { inTwo, shortFolder } from "../src/parts/folders";
 import { PIXEL_NAMES, rows as pixelRows, SIZE } from "../src/parts/pixels";
 import { address, readRoute } from "../src/parts/route";
 import { isNearlyFull, MOST_ROWS, NEWEST, newer, older, pinned, placesOf, STEP } from "../src/parts/row-window";
@@ -188,4 +188,10 @@ test("the 256 colours of a terminal are the usual ones", () => {
 test("between backticks stands code, and a lone backtick is one", () => {
   const html = renderToString(h(ShownWithCode, { text: "`a <b>` hides it`s b" }));
   expect(html).toBe('<code class="in-line">a &lt;b></code> hides it`s b');
+});
+
+test("a folder is its own name and what is above it", () => {
+  expect(inTwo("~/code/shop")).toEqual(["~/code/", "shop"]);
+  expect(inTwo("/srv/shop/")).toEqual(["/srv/", "shop/"]);
+  expect(inTwo("shop")).toEqual(["", "shop"]);
 });

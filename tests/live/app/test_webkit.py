@@ -8,7 +8,7 @@ from tests.live.app.webkit import DISPLAY, DRIVER, mini_browser, webkit
 
 pytestmark = pytest.mark.skipif(
     not (DRIVER and DISPLAY and mini_browser()),
-    reason="WebKit is installed by hand: Debian's webkit2gtk-driver and xvfb",
+    reason="Debian's webkit2gtk-driver, xvfb and xauth are not installed",
 )
 HAS_TEXT = "return document.body.innerText.includes(arguments[0])"
 

@@ -17,7 +17,8 @@ from tests.live.nodes import SAFETY_SECONDS
 from farhand.testing.ports import lasting_port
 
 DRIVER = shutil.which("WebKitWebDriver")
-DISPLAY = shutil.which("xvfb-run")
+# It needs xauth beside itself.
+DISPLAY = shutil.which("xvfb-run") if shutil.which("xauth") else None
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 _NOT_YET = (
     "element click intercepted", "element not interactable", "no such element", "stale element reference",
@@ -40,6 +41,10 @@ class WebKit:
         answer = self._client.post(self._session + path, json=body)
         answer.raise_for_status()
         return answer.json()["value"]
+
+    def resize(self, width: int, height: int) -> None:
+        """Makes the window that large."""
+        self._post("/window/rect", width=width, height=height)
 
     def goto(self, address: str) -> None:
         """Opens that address."""

@@ -5,8 +5,16 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.async_api import expect
-from tests.live.app_scenarios import WELCOME, a_day_in_the_app, the_effort_is_chosen_in_the_app, with_app
+from tests.live.app_scenarios import (
+    WELCOME,
+    WITH_VOICE,
+    a_day_in_the_app,
+    agrees_to_a_plan,
+    answers_a_questionnaire,
+    reads_an_answer_while_it_streams,
+    the_effort_is_chosen_in_the_app,
+    with_app,
+)
 from tests.live.claude.test_claude_effort import effort_of
 from tests.live.phone_scenarios import ScriptedPhoneModel
 
@@ -25,18 +33,26 @@ def read_the_picture(texts: list[str]) -> ScriptedReply:
     return use("Read", file_path=path.group(1))
 
 
-async def test_a_day_in_the_app(cli_env: ClaudeEnv, bot: FakeBot) -> None:
-    model = ScriptedPhoneModel(
+def phone_model(cli_env: ClaudeEnv) -> ScriptedPhoneModel:
+    """Which makes files by a command, and looks at pictures by a tool."""
+    return ScriptedPhoneModel(
         cli_env.model,
         cli_env.project,
         lambda name: use("Bash", command=f"touch {name}", description="Create it"),
         look=read_the_picture,
     )
-    async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
+
+
+async def test_a_day_in_the_app(cli_env: ClaudeEnv, bot: FakeBot) -> None:
+    model = phone_model(cli_env)
+    async with with_phone(cli_env, bot, **WITH_VOICE) as phone, with_app(phone) as app:
         await a_day_in_the_app(app, model, "Claude", "tmux", cli_env.project)
 
 
-async def test_a_questionnaire_and_a_plan_are_answered_in_the_app(cli_env: ClaudeEnv, bot: FakeBot) -> None:
+async def test_a_questionnaire_and_a_plan_are_answered_and_an_answer_streams_in_the_app(
+    cli_env: ClaudeEnv, bot: FakeBot
+) -> None:
+    model = phone_model(cli_env)
     options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
     questions = [
         {"question": "Which color?", "header": "Color", "multiSelect": False, "options": options},
@@ -50,19 +66,9 @@ async def test_a_questionnaire_and_a_plan_are_answered_in_the_app(cli_env: Claud
     async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
         await app.hire("Claude", "headless", mode="Plans")
         await app.hears("I am ready")
-        await app.say("zz-ask")
-        await app.button("Answer").first.tap()
-        await app.sheet.get_by_label("Blue").check()
-        await app.tap_until_gone(app.sheet.locator(".ask-question", has_text="color"), app.button("Send answer"))
-        for side in ("Red", "Blue"):
-            await app.sheet.get_by_label(side).check()
-        await app.tap_until_gone(app.button("Send answer"))
-        await app.hears("thanks")
-        await app.say("zz-plan")
-        await app.button("Read the plan").last.tap()
-        await expect(app.sheet.locator(".plan li")).to_have_count(2)
-        await app.tap_until_gone(app.sheet.get_by_role("button", name="Go ahead"))
-        await app.hears("on it")
+        await answers_a_questionnaire(app, sides=("Red", "Blue"))
+        await agrees_to_a_plan(app)
+        await reads_an_answer_while_it_streams(app, model)
     call = await cli_env.model.asked("zz-ask", times=2)
     assert any("Blue" in text and "Red, Blue" in text for text in call.texts)
 

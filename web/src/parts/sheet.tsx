@@ -22,8 +22,13 @@ export function Sheet({ title, children, foot, tint = "", onClose = closeSheet }
   const heading = useId();
   useEffect(() => {
     const shown = dialog.current;
+    const before = document.activeElement;
     if (shown && !shown.open) shown.showModal();
-    return () => shown?.close();
+    return () => {
+      // It has left the page by now, so that the browser would give the keys back to nobody.
+      shown?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+    };
   }, []);
   return (
     <dialog

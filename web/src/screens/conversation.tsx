@@ -8,7 +8,7 @@ import { AskCard } from "../parts/ask-card";
 import { brandOf, Sign, tint } from "../parts/backend";
 import { Composer } from "../parts/composer";
 import { EventLine } from "../parts/event-line";
-import { shortFolder } from "../parts/folders";
+import { inTwo, shortFolder } from "../parts/folders";
 import { Icon } from "../parts/icon";
 import { Message } from "../parts/message";
 import { MODE_TEXTS } from "../parts/modes";
@@ -54,6 +54,7 @@ export function ConversationScreen({ worker }: { worker: Worker }) {
 
 function ConversationTop({ worker }: { worker: Worker }) {
   const how = [worker.model || brandOf(worker.backend).name, t(MODE_TEXTS[worker.mode])];
+  const [above, folder] = inTwo(shortFolder(worker.directory));
   const { side } = route.value;
   const files = side === "files";
   const { pane } = useAbilities(worker);
@@ -71,7 +72,8 @@ function ConversationTop({ worker }: { worker: Worker }) {
           </span>
         </h1>
         <p class="small dim top-where">
-          <span class="one">{shortFolder(worker.directory)}</span>
+          <span class="one">{above}</span>
+          <span class="one">{folder}</span>
           <span class="one"> · {how.join(" · ")}</span>
         </p>
       </div>

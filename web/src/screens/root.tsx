@@ -38,6 +38,8 @@ import { WorkerSheet } from "./worker-sheet";
 const BAR_COLOURS = { dark: "#0b0c0f", light: "#fbfaf7" };
 const TWO_PANES = 720;
 const THREE_PANES = 1180;
+// Where there is room for two panes, these have the wide one: nothing of theirs opens beside them.
+const BESIDE_THE_TEAM: readonly Screen[] = ["more", "devices", "sprints", "notifications", "sessions", "search"];
 
 export function Root() {
   const { connection, settings } = useApp();
@@ -110,13 +112,16 @@ function Panes() {
     );
   }
   const both = width === 3 && side !== null;
+  const apart = BESIDE_THE_TEAM.includes(now.screen);
   return (
     <div class={both ? "panes three" : "panes two"}>
       <section class="pane" aria-label={t("team")}>
-        <ScreenOf route={now} />
+        {apart ? <TeamScreen /> : <ScreenOf route={now} />}
         <Navigation />
       </section>
-      <main class="pane">{(both ? talk : (side ?? talk)) ?? <Welcome />}</main>
+      <main class={apart ? "pane roomy" : "pane"}>
+        {(both ? talk : (side ?? talk)) ?? (apart ? <ScreenOf route={now} /> : <Welcome />)}
+      </main>
       {both ? (
         <aside class="pane" aria-label={t("filesAndChanges")}>
           {side}

@@ -36,7 +36,7 @@ export const ASK_TEXTS = {
   hasAQuestion: ["has a question", "hat eine Frage", "a une question", "tiene una pregunta", "有一个问题"],
   moreChoices: [
     "Say why, or more choices…",
-    "Sag warum, oder mehr Möglichkeiten …",
+    "Sag warum, oder mehr Auswahl …",
     "Dis pourquoi, ou d’autres choix…",
     "Di por qué, o más opciones…",
     "说明原因，或更多选项…",
