@@ -33,6 +33,12 @@ class ClaudeEnv(CliEnv):
             "DISABLE_AUTOUPDATER": "1",
             # A terminal would fetch it from GitHub, with git and with ssh.
             "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
+            # What it tells its model of its own skills is nothing that a script reads.
+            "CLAUDE_CODE_DISABLE_BUNDLED_SKILLS": "1",
+            "CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1",
+            # A test is over before optimized code is worth its making.
+            "BUN_JSC_useDFGJIT": "0",
+            "BUN_JSC_numberOfGCMarkers": "1",
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
         }

@@ -26,9 +26,7 @@ from farhand.testing.phone import SECONDS, Phone, with_phone
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
-
-
-IN_BOTH = pytest.mark.parametrize("phone", ["", " --headless"], ids=["tmux", "headless"], indirect=True)
+HEADLESS = pytest.mark.parametrize("phone", [" --headless"], ids=["headless"], indirect=True)
 
 
 @pytest.fixture
@@ -51,22 +49,30 @@ def model(cli_env: ClaudeEnv) -> ScriptedPhoneModel:
     )
 
 
-@IN_BOTH
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(phone: Phone, model: ScriptedPhoneModel) -> None:
+async def test_one_worker_in_a_terminal_bears_all_that_comes_from_a_phone(
+    cli_env: ClaudeEnv, phone: Phone, model: ScriptedPhoneModel
+) -> None:
+    """A start of the agent costs seconds: each promise takes it as the one before has left it."""
     await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
-
-
-@IN_BOTH
-async def test_an_ask_outlives_a_killed_node(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await the_token_is_nowhere_an_agent_can_look(cli_env, phone)
+    await a_picture_goes_both_ways(cli_env, phone)
     await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
+    await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
+    await what_was_answered_while_the_node_was_dead_is_told(cli_env, phone)
+    await a_hook_that_is_killed_lets_nothing_run(cli_env, phone)
 
 
-@IN_BOTH
-async def test_a_node_killed_in_mid_turn_brings_the_answer_once(phone: Phone, model: ScriptedPhoneModel) -> None:
+@HEADLESS
+async def test_one_worker_without_a_terminal_bears_all_that_comes_from_a_phone(
+    phone: Phone, model: ScriptedPhoneModel
+) -> None:
+    await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
+    await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
     await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
 
 
-async def test_what_was_answered_while_the_node_was_dead_is_told(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def what_was_answered_while_the_node_was_dead_is_told(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Once."""
     wait = use("Bash", command="ls", description="Look")
     cli_env.model.script.conversation(
         "zz-dead", ScriptedReply((Hold("dead"), *wait.blocks)), say("all done while you were away")
@@ -111,7 +117,8 @@ async def _said(cli_env: ClaudeEnv) -> list[str]:
     return [event.fact.text for event in events if isinstance(event.fact, Said)]
 
 
-async def test_the_token_is_nowhere_an_agent_can_look(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def the_token_is_nowhere_an_agent_can_look(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Not in its environment, nor in a file."""
     cli_env.model.script.conversation("zz-look", say("looked"))
     await phone.manager.says("zz-look")
     await phone.reads("looked")
@@ -122,7 +129,8 @@ async def test_the_token_is_nowhere_an_agent_can_look(cli_env: ClaudeEnv, phone:
     assert not [path for path in written if token in path.read_bytes()]
 
 
-async def test_a_hook_that_is_killed_lets_nothing_run(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def a_hook_that_is_killed_lets_nothing_run(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """And that is told."""
     cli_env.model.script.conversation("zz-kill", use("Bash", command="touch no.txt", description="No"))
     await phone.manager.says("zz-kill")
     await phone.reads("touch no.txt")
@@ -133,7 +141,9 @@ async def test_a_hook_that_is_killed_lets_nothing_run(cli_env: ClaudeEnv, phone:
     assert not (cli_env.project / "no.txt").exists()
 
 
-async def test_a_picture_goes_both_ways(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def a_picture_goes_both_ways(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """The model sees the manager's, and the manager the model's."""
+
     def read(texts: list[str]) -> ScriptedReply:
         path = re.search(r"Manager sent image: (\S+)", "\n".join(texts))
         assert path is not None
@@ -150,6 +160,6 @@ async def test_a_picture_goes_both_ways(cli_env: ClaudeEnv, phone: Phone) -> Non
     assert cli_env.model.prompted("zz-photo")[-1].images == 1
 
 
-@pytest.mark.parametrize("phone", [" --headless"], ids=["headless"], indirect=True)
+@HEADLESS
 async def test_a_sprint_outlives_three_kills_and_a_usage_limit(phone: Phone, model: ScriptedPhoneModel) -> None:
     await sprint_scenarios.a_sprint_outlives_three_kills_and_a_usage_limit(phone, model)

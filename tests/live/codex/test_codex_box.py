@@ -46,35 +46,31 @@ async def left_in_the_box(cli_env: CodexEnv, pane: Pane, text: str) -> None:
             await anyio.sleep(0.01)
 
 
-@pytest.mark.parametrize("text", ["zz-short", "zz-two paragraphs\n\n" + "of words " * 40, "!zz-bang", LONG[:900]])
-async def test_a_message_of_ours_that_stands_in_the_box_again_stops_nobody(cli_env: CodexEnv, text: str) -> None:
-    cli_env.model.script.conversation("zz-", say("one"), say("two"))
+async def test_a_message_of_ours_that_stands_in_the_box_again_stops_nobody_and_a_draft_stays(cli_env: CodexEnv) -> None:
     async with cli_env.open() as house:
-        pane = await hired(house, cli_env)
-        await house.say(text, worker="ann")
-        ended = await house.event(TurnEnded)
-        await left_in_the_box(cli_env, pane, f"Message: {text}" if text.startswith("!") else text)
-        await house.say("zz-next")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-        assert await until_drawn(cli_env, pane) == ""
-    assert cli_env.model.prompted("zz-next")
-
-
-async def test_a_draft_at_the_desk_stays_though_it_begins_with_a_message_of_ours(cli_env: CodexEnv) -> None:
-    cli_env.model.script.conversation("zz-one", say("one"))
-    async with cli_env.open() as house:
-        pane = await hired(house, cli_env)
-        await house.say("zz-one")
-        ended = await house.event(TurnEnded)
-        draft = "zz-one\n\nand what I think of it"
-        await left_in_the_box(cli_env, pane, draft)
-        await house.say("zz-next")
-        refused = await house.fact(TurnEnded, after=ended.seq)
+        pane, last = await hired(house, cli_env), 0
+        for number, text in enumerate(("zz-short", "zz-two paragraphs\n\n" + "of words " * 40, "!zz-bang", LONG[:900])):
+            cli_env.model.script.conversation(text.strip("!").split()[0], say("one"))
+            cli_env.model.script.conversation(f"zz-next{number}", say("two"))
+            await house.say(text, worker="ann")
+            ended = await house.event(TurnEnded, after=last)
+            await left_in_the_box(cli_env, pane, f"Message: {text}" if text.startswith("!") else text)
+            await house.say(f"zz-next{number}")
+            following = await house.event(TurnEnded, after=ended.seq)
+            assert isinstance(following.fact, TurnEnded)
+            assert following.fact.how is HowEnded.COMPLETED
+            assert await until_drawn(cli_env, pane) == ""
+            assert cli_env.model.prompted(f"zz-next{number}")
+            last = following.seq
+        # What a person has half typed stays, though it begins with a message of ours.
+        await left_in_the_box(cli_env, pane, "zz-short\n\nand what I think of it")
+        await house.say("zz-last")
+        refused = await house.fact(TurnEnded, after=last)
         assert (refused.how, "at the desk" in refused.error) == (HowEnded.FAILED, True)
-        assert (await until_drawn(cli_env, pane)).startswith("zz-one")
+        assert (await until_drawn(cli_env, pane)).startswith("zz-short")
 
 
-async def test_what_is_said_after_a_stopped_turn_is_sent_once_and_leaves_the_box(cli_env: CodexEnv) -> None:
+async def test_a_turn_is_stopped_and_what_is_said_after_it_is_sent_once_and_leaves_the_box(cli_env: CodexEnv) -> None:
     """Codex writes that a turn is over before its screen knows: what it gets in between comes back into the box."""
     script = cli_env.model.script
     async with cli_env.open() as house:
@@ -90,16 +86,12 @@ async def test_what_is_said_after_a_stopped_turn_is_sent_once_and_leaves_the_box
             await house.say(f"zz-next{number}")
             last = (await house.event(TurnEnded, after=stopped.seq)).seq
             assert await until_drawn(cli_env, pane) == ""
-
-
-async def test_a_stop_that_only_closed_a_menu_at_the_desk_is_pressed_again(cli_env: CodexEnv) -> None:
-    """While it writes an answer, Codex does not show that Escape would stop it."""
-    cli_env.model.script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
-    async with cli_env.open() as house:
-        pane = await hired(house, cli_env)
-        await house.say("zz-slow")
-        await until(cli_env, pane, "• started")
+        # A stop that only closed a menu at the desk is pressed again: while it writes an answer, Codex does not show
+        # that Escape would stop it.
+        script.conversation("zz-menu", ScriptedReply((ScriptedText("a menu"), Hold("never"))))
+        await house.say("zz-menu")
+        await until(cli_env, pane, "• a menu")
         await cli_env.tmux.type(pane, "/")
         await until(cli_env, pane, "/permissions")
         await house.interrupt()
-        assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
+        assert (await house.fact(TurnEnded, after=last)).how is HowEnded.INTERRUPTED

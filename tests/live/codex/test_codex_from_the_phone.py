@@ -38,15 +38,9 @@ def model(cli_env: CodexEnv) -> ScriptedPhoneModel:
     )
 
 
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(phone: Phone, model: ScriptedPhoneModel) -> None:
+async def test_one_worker_bears_all_that_comes_from_a_phone(phone: Phone, model: ScriptedPhoneModel) -> None:
     await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
-
-
-async def test_an_ask_outlives_a_killed_node(phone: Phone, model: ScriptedPhoneModel) -> None:
     await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
-
-
-async def test_a_node_killed_in_mid_turn_brings_the_answer_once(phone: Phone, model: ScriptedPhoneModel) -> None:
     await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
 
 

@@ -8,7 +8,7 @@ from subprocess import run
 
 import pytest
 
-from farhand.drivers.claude.launch import ClaudePaths, has_status_line
+from farhand.drivers.claude.launch import CALM, ClaudePaths, has_own, session_settings
 from farhand.drivers.claude.tmux.state import ClaudeState, began, end_turn
 from farhand.drivers.claude.tmux.status import status_line
 from farhand.drivers.claude.tmux.translate import translate_cost
@@ -99,10 +99,15 @@ def test_the_status_line_leaves_what_it_is_told_and_says_nothing(tmp_path: Path)
 )
 def test_a_persons_own_status_line_is_seen(tmp_path: Path, where: str) -> None:
     places = ClaudePaths(tmp_path / "home", tmp_path / "home/.claude.json")
-    assert not has_status_line(places, tmp_path / "work")
+    assert not has_own("statusLine", places, tmp_path / "work")
     file = tmp_path / where
     file.parent.mkdir(parents=True)
     file.write_text('{"statusLine": {"type": "command", "command": "true"}}')
-    assert has_status_line(places, tmp_path / "work")
+    assert has_own("statusLine", places, tmp_path / "work")
     file.write_text("{")
-    assert not has_status_line(places, tmp_path / "work")
+    assert not has_own("statusLine", places, tmp_path / "work")
+
+
+def test_a_worker_draws_no_animations_unless_the_person_chose_otherwise() -> None:
+    assert session_settings({})[CALM] is True
+    assert CALM not in session_settings({}, calm=False)

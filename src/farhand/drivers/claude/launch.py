@@ -58,6 +58,8 @@ NO_WORKTREE: Final = {"permissions": {"deny": ["EnterWorktree"]}}
 NO_SCHEDULE: Final = {"CLAUDE_CODE_DISABLE_CRON": "1"}
 # No request for permission says in which folder a command would run: it is the worker's, also after a `cd`.
 ALWAYS_IN_FOLDER: Final = {"CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1"}
+# Its moving spinner takes as much of a processor as the rest of a turn that waits, and seldom has a spectator.
+CALM: Final = "prefersReducedMotion"
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9]")
 
 
@@ -145,22 +147,23 @@ def cost_file(folder: Path) -> Path:
     return (private if private.is_dir() else folder) / COST
 
 
-def session_settings(groups: Mapping[str, object], cost: Path | None = None) -> JsonObject:
+def session_settings(groups: Mapping[str, object], cost: Path | None = None, *, calm: bool = True) -> JsonObject:
     """The settings of one worker's session, beside the person's own, which stay untouched."""
     settings = {"skipDangerousModePermissionPrompt": True, **CLOSED_TO_SESSIONS, **NO_WORKTREE, "hooks": dict(groups)}
-    return {**settings, "statusLine": status_line(cost)} if cost else settings
+    added = {**({CALM: True} if calm else {}), **({"statusLine": status_line(cost)} if cost else {})}
+    return {**settings, **added}
 
 
-def has_status_line(places: ClaudePaths, directory: Path) -> bool:
-    """Whether the person has a status line of their own: ours would take its place."""
+def has_own(name: str, places: ClaudePaths, directory: Path) -> bool:
+    """Whether the person has set this themselves, a status line for one: ours would take its place."""
     own = directory / ".claude"
-    return any(_has_status_line(file) for file in (places.config / SETTINGS, own / SETTINGS, own / LOCAL_SETTINGS))
+    return any(_sets(name, file) for file in (places.config / SETTINGS, own / SETTINGS, own / LOCAL_SETTINGS))
 
 
-def _has_status_line(file: Path) -> bool:
+def _sets(name: str, file: Path) -> bool:
     try:
         settings = parse(read_plain(file, LARGEST_SETTINGS))
-        return settings is not None and "statusLine" in settings
+        return settings is not None and name in settings
     except OSError:
         return False
 

@@ -197,6 +197,8 @@ class TmuxClaudeDriver:
         door = launch.HookAddress(f"{hook.address}{POST_PATH}{worker.name}", key) if hook.address else None
         groups = launch.hook_groups(hook.interpreter, hook.program, ask_seconds, door)
         (folder / PRIVATE).mkdir(mode=0o700, parents=True, exist_ok=True)
-        cost = None if launch.has_status_line(self._places, Path(worker.directory)) else launch.cost_file(folder)
-        launch.write_settings(folder / "settings.json", launch.session_settings(groups, cost))
+        has_own = partial(launch.has_own, places=self._places, directory=Path(worker.directory))
+        cost = None if has_own("statusLine") else launch.cost_file(folder)
+        settings = launch.session_settings(groups, cost, calm=not has_own(launch.CALM))
+        launch.write_settings(folder / "settings.json", settings)
         return folder / "settings.json"
