@@ -28,7 +28,7 @@ from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.words import Mode
 
 # It takes an Enter within a tenth of a second of a paste for a newline.
-BOX = BoxOptions(read_box=read_box, holds=holds, enter_delay_seconds=0.12, timeout_seconds=8.0)
+BOX = BoxOptions(read_box=read_box, holds=holds, enter_delay_seconds=0.12)
 is_command = commands(r"^[/?][a-z]*(\s|$)")
 BEHIND = "Another question stands there by now; nothing was allowed. If this one still waits, it is asked again."
 STARTING = "Gemini CLI still starts and would take a command for a prompt: nothing was typed. Try again in a moment."

@@ -37,7 +37,8 @@ class BoxOptions(msgspec.Struct, frozen=True):
     enter_delay_seconds: float = 0.05
     # Brings the cursor away from the end, where a backslash would swallow the Enter.
     home: str = "C-a"
-    timeout_seconds: float = 3.0
+    # A machine that is busy draws late; only what is never drawn is a doubt.
+    timeout_seconds: float = 8.0
     # Put before a message that would be taken for a command.
     guard: str = " "
     # How long the box may be out of sight before whoever waits is told.
