@@ -1,7 +1,6 @@
-"""Folders in memory for tests that ask nothing of a disk.
+"""Folders in memory, for tests that write for most of their time and ask nothing of a disk.
 
-A node makes a dozen files when it starts and syncs every command to the disk. Where folders are in memory, a test in a
-whole node needs a quarter less processor time, and waits for no disk."""
+Not for all that run a node: what the product says about paths below /dev is true of such folders, too."""
 
 from __future__ import annotations
 

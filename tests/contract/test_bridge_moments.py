@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from tests.contract.bridge_hooks import SAFETY_SECONDS
 from tests.contract.bridge_scenes import SEEN
+from tests.in_memory import tmp_path
+
+__all__ = ["tmp_path"]
 
 # Not each with each: the last places are one matter, and files that cannot change places are another.
 CASES = [

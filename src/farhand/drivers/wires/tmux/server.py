@@ -29,6 +29,9 @@ BYTES_AT_ONCE = 500
 START_TRIES = 10
 # Not the same for everybody: clients that come at one moment end a tmux 3.3a that is just starting.
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.05, 0.4
+# Ends the server, and three seconds later whatever took no notice of the end of its terminal: a shell of tmux's sees to
+# that, which tmux asks to end with it.
+END_ALL = 'run-shell -b "trap : HUP TERM; sleep 3; kill -s KILL -- #{S:#{W:#{P:-#{pane_pid} }}}" ; kill-server'
 
 
 class Pane(msgspec.Struct, frozen=True):
@@ -273,7 +276,7 @@ class Tmux:
 
     async def _settle_in(self, client: TmuxControl) -> None:
         # Not by `destroy-unattached`: tmux itself may crash of it when two clients leave at once.
-        end = "kill-server" if self._ends_with_us else f"kill-session -t ={self._door}"
+        end = END_ALL if self._ends_with_us else f"kill-session -t ={self._door}"
         alone = f"if-shell -F -t '={self._door}:' '#{{?session_attached,,1}}' '{end}'"
         close = ("set-hook", "-t", f"={self._door}:", "client-detached", alone)
         _, said = await client.commands(close, ("display-message", "-p", "#{pid}"))

@@ -1,5 +1,0 @@
-"""Tests in a whole node have their folders in memory."""
-
-from tests.in_memory import tmp_path
-
-__all__ = ["tmp_path"]
