@@ -42,10 +42,6 @@ class WebKit:
         answer.raise_for_status()
         return answer.json()["value"]
 
-    def resize(self, width: int, height: int) -> None:
-        """Makes the window that large."""
-        self._post("/window/rect", width=width, height=height)
-
     def goto(self, address: str) -> None:
         """Opens that address."""
         self._post("/url", url=address)

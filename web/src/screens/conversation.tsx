@@ -72,7 +72,9 @@ function ConversationTop({ worker }: { worker: Worker }) {
           </span>
         </h1>
         <p class="small dim top-where">
-          <span class="one">{above}</span>
+          <span class="one">
+            <bdi>{above}</bdi>
+          </span>
           <span class="one">{folder}</span>
           <span class="one"> · {how.join(" · ")}</span>
         </p>
