@@ -87,19 +87,20 @@ def always(kind: str, asked: list[AcpPermission]) -> Callable[[AcpPermission], A
     return decide
 
 
-async def test_a_turn_and_the_session_loaded_again(acp_env: AcpEnv, client: AcpClient) -> None:
+async def test_a_turn_and_the_session_loaded_again_by_another_process(
+    acp_env: AcpEnv, client: AcpClient, desk: Desk
+) -> None:
     assert client.hello.loads_sessions
     session = await client.new_session(acp_env.project)
     updates, ended = await turn(session, "good morning")
     assert text_of(updates) == "Good morning."
     assert (ended.stop_reason, ended.input_tokens, ended.output_tokens) == ("end_turn", 100, 10)
     age_sessions(acp_env)
-    async with client_of(acp_env) as another:
-        again = await another.load_session(session.id, acp_env.project)
-        assert "good morning" in text_of(again.history, "user")
-        assert text_of(again.history) == "Good morning."
-        updates, _ = await turn(again, "good morning")
-        assert text_of(updates) == "Good morning."
+    again = await desk.client.load_session(session.id, acp_env.project)
+    assert "good morning" in text_of(again.history, "user")
+    assert text_of(again.history) == "Good morning."
+    updates, _ = await turn(again, "good morning")
+    assert text_of(updates) == "Good morning."
 
 
 @pytest.mark.parametrize(("kind", "made"), [("allow_once", True), ("reject_once", False)])
