@@ -168,9 +168,8 @@ class Snapshots:
             found = self._repository(worker)
         except NoRepository:
             self._note_none(worker)
-        except Exception:
-            # An agent can do anything to its folder: that costs a snapshot, never the node.
-            log.exception("no snapshot", worker=worker.name)
+        except (GitFailed, OSError, RuntimeError, ValueError) as error:
+            log.warning("no snapshot", worker=worker.name, why=str(error))
             with self._guard:
                 self._waiting.pop(worker.hiring_id, None)
         else:
