@@ -147,7 +147,7 @@ class Snapshots:
         unlooked, self._unlooked, self._delayed = self._unlooked, [], None
         for worker in () if self._closed else unlooked:
             if worker.hiring_id in self._local:
-                # A thread would cost five times as much, and fight with this one for the interpreter.
+                # A thread would cost more than the look, and fight with this one for the interpreter.
                 if is_in_none(worker.directory):
                     self._note_none(worker)
                 else:
