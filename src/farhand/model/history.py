@@ -65,35 +65,36 @@ class Found(Word):
 
 
 # Entries of their own: always, and outside of a turn.
-_SHOWN = (
-    facts.Ended,
-    facts.Hired,
-    facts.Limited,
-    facts.LimitLifted,
-    facts.Responded,
-    facts.SprintBegan,
-    facts.SprintEnded,
-    facts.Tuned,
-    facts.WentOffline,
+_SHOWN = frozenset(
+    (
+        facts.Ended,
+        facts.Hired,
+        facts.Limited,
+        facts.LimitLifted,
+        facts.Responded,
+        facts.SprintBegan,
+        facts.SprintEnded,
+        facts.Tuned,
+        facts.WentOffline,
+    )
 )
-_SHOWN_ALONE = (facts.Said, facts.Showed, facts.Noted, facts.AskRaised, facts.AskSettled)
+_SHOWN_ALONE = frozenset((facts.Said, facts.Showed, facts.Noted, facts.AskRaised, facts.AskSettled))
 # What may come after the end of its turn.
-_LATE = (facts.AskSettled, facts.AnswerDelivered, facts.HandedOver, facts.Seen, facts.Doubted)
+_LATE = frozenset((facts.AskSettled, facts.AnswerDelivered, facts.HandedOver, facts.Seen, facts.Doubted))
 
 
 def is_shown(event: Event) -> bool:
     """Whether the fact is an entry of its own."""
     fact = event.fact
-    if isinstance(fact, _SHOWN):
+    kind = type(fact)
+    if event.turn is None and kind in _SHOWN_ALONE:
         return True
-    if isinstance(fact, facts.CameOnline):
-        return not fact.adopted
-    return event.turn is None and isinstance(fact, _SHOWN_ALONE)
+    return kind in _SHOWN or (isinstance(fact, facts.CameOnline) and not fact.adopted)
 
 
 def is_late(event: Event) -> bool:
     """Whether the fact may come after the end of its turn; folded twice, it changes nothing more."""
-    return isinstance(event.fact, _LATE)
+    return type(event.fact) in _LATE
 
 
 def turn_entry(events: Sequence[Event], messages: Iterable[Message] = ()) -> TurnEntry:

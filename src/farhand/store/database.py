@@ -10,6 +10,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+import msgspec
+
 from farhand.model.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreNewer
 from farhand.model.logger import get_logger
 from farhand.store.schema import FILLS, MIGRATIONS, VERSION
@@ -160,7 +162,7 @@ class _Worker(threading.Thread):
         for work in works:
             try:
                 self._run_in_transaction("NORMAL", [work])
-            except Exception as error:  # noqa: BLE001 - the thread goes on
+            except (sqlite3.Error, StoreError, msgspec.MsgspecError, LookupError, TypeError, ValueError) as error:
                 log.warning("put off once more", error=str(error))
 
     def _take_batch(self, first: _Job) -> tuple[list[_Job], bool]:

@@ -147,7 +147,7 @@ class Snapshots:
         unlooked, self._unlooked, self._delayed = self._unlooked, [], None
         for worker in () if self._closed else unlooked:
             if worker.hiring_id in self._local:
-                # A thread would cost five times as much, and fight with this one for the interpreter.
+                # A thread would cost more than the look, and fight with this one for the interpreter.
                 if is_in_none(worker.directory):
                     self._note_none(worker)
                 else:
@@ -168,9 +168,8 @@ class Snapshots:
             found = self._repository(worker)
         except NoRepository:
             self._note_none(worker)
-        except Exception:
-            # An agent can do anything to its folder: that costs a snapshot, never the node.
-            log.exception("no snapshot", worker=worker.name)
+        except (GitFailed, OSError, RuntimeError, ValueError) as error:
+            log.warning("no snapshot", worker=worker.name, why=str(error))
             with self._guard:
                 self._waiting.pop(worker.hiring_id, None)
         else:
