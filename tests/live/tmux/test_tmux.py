@@ -10,6 +10,7 @@ import anyio
 import pytest
 from tests.live.tmux.typed import BOX, ENVIRONMENT, read_box, submitted, until
 
+from farhand.disk.processes import is_alive
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxGone, TmuxMissing, TmuxRefused, TmuxUnreachable
 from farhand.drivers.wires.tmux.submit import submit
 
@@ -48,6 +49,22 @@ async def test_another_client_adopts_what_a_killed_node_left(
     await until(lambda: bool(submitted(short_folder)))
     assert pane == typist
     assert submitted(short_folder) == ["adopted"]
+
+
+async def test_a_terminal_of_its_own_ends_with_its_client_whatever_its_program_ignores(
+    short_folder: Path, tmux_server: tuple[str, ...]
+) -> None:
+    """Also a program that hears neither the end of its terminal nor a polite word; one that has ended stays unharmed,
+    for its number may be another's by now."""
+    ready = short_folder / "ready"
+    deaf = f"trap '' HUP TERM INT; touch {ready}; while :; do sleep 0.1; done"
+    async with Tmux(tmux_server, "door", ENVIRONMENT, ends_with_us=True).opened() as own:
+        await own.start("ended", ["sh", "-c", "exit 0"], short_folder, {})
+        pane = await own.start("deaf", ["sh", "-c", deaf], short_folder, {})
+        await until(ready.exists)
+        client = (await own.command("display-message", "-p", "#{client_pid}"))[0]
+        os.kill(int(client), signal.SIGKILL)
+        await until(lambda: not is_alive(pane.pid))
 
 
 async def test_the_session_has_the_variables_and_the_directory(tmux: Tmux, short_folder: Path) -> None:

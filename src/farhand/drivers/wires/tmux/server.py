@@ -30,8 +30,9 @@ START_TRIES = 10
 # Not the same for everybody: clients that come at one moment end a tmux 3.3a that is just starting.
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.05, 0.4
 # Ends the server, and three seconds later whatever took no notice of the end of its terminal: a shell of tmux's sees to
-# that, which tmux asks to end with it.
-END_ALL = 'run-shell -b "trap : HUP TERM; sleep 3; kill -s KILL -- #{S:#{W:#{P:-#{pane_pid} }}}" ; kill-server'
+# that, which tmux asks to end with it. The number of a program that has ended may be another's by now.
+_ALIVE = "#{S:#{W:#{P:#{?pane_dead,,-#{pane_pid} }}}}"
+END_ALL = f'run-shell -b "trap : HUP TERM; sleep 3; kill -s KILL -- {_ALIVE}" ; kill-server'
 
 
 class Pane(msgspec.Struct, frozen=True):
