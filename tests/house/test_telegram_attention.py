@@ -39,7 +39,7 @@ async def test_what_is_switched_off_is_shown_without_a_sound(tmp_path: Path, bot
     async with telegram_house(tmp_path, bot) as telegram:
         await telegram.house.hire()
         await telegram.manager.says("/quiet finished off")
-        await telegram.manager.reads("Does not buzz: finished turns")
+        await telegram.manager.reads("Does not buzz at any time: finished turns")
         await telegram.manager.says("go")
         answer = await telegram.manager.reads("answer to go")
         assert answer.silent

@@ -217,7 +217,7 @@ def held_pictures(opened: Phone) -> list[Route]:
 
 def first_of(opened: Phone, held: list[Route]) -> Route:
     """The first picture that the app asks for: it does so when the picture is nearly in sight."""
-    return until("no picture was asked for", lambda: held or opened.page.evaluate(PAINTED))[0]
+    return until("no picture was asked for", lambda: opened.page.evaluate(PAINTED) and held)[0]
 
 
 def top_of(what: Locator) -> float:

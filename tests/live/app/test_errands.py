@@ -63,7 +63,7 @@ def is_asked_in_the_persons_language(browser: Browser, node: AppNode) -> None:
     opened.tap(opened.button("Senden"))
     card = opened.page.locator(".ask-card").last
     expect(card).to_contain_text("schreibt im Ordner")
-    opened.tap(card.get_by_role("button", name="Mehr Möglichkeiten"))
+    opened.tap(card.get_by_role("button", name="mehr Auswahl"))
     expect(opened.sheet).to_contain_text("Risiko")
     expect(opened.sheet).not_to_contain_text("in the folder")
     opened.context.close()

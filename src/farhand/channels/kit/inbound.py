@@ -82,28 +82,23 @@ class Inbound:
         if isinstance(said, ChatTap):
             await self._take_tap(said)
             return True
-        unheard = await self._welcome(said) if is_first else False
+        if is_first:
+            await self._welcome(said)
         # The answer to `/start` is a greeting itself.
         self._greeted = self._greeted or is_command(said, "start")
         await self.greet()
-        if not unheard and (said.id != self._members.code_message or is_command(said, "start")):
+        if said.id != self._members.code_message or is_command(said, "start"):
             await self._take_message(said)
         return True
 
-    async def _welcome(self, said: ChatMessage) -> bool:
-        """Somebody has become the manager: all channels are told, this one by its greeting. Whether the message found
-        nobody, which the greeting says, too."""
+    async def _welcome(self, said: ChatMessage) -> None:
+        """Somebody has become the manager: all channels are told, this one by its greeting."""
         await self._context.peers.manager_chat_changed()
         manager, greets = self._members.manager, not self._greeted or is_command(said, "start")
         await self._context.peers.announce(texts.new_manager(manager), but=self._surface.name if greets else "")
-        if not greets:
-            return False
-        present = await self._context.hub.look()
-        is_code = said.id == self._members.code_message
-        bare = not is_code and not said.file and isinstance(read_message(said, present), Tell)
-        unheard = bare and not present.workers
-        self._first_words = texts.first_words(manager, present, agents=bool(self._hiring.offer()), unheard=unheard)
-        return unheard
+        if greets:
+            present = await self._context.hub.look()
+            self._first_words = texts.first_words(manager, present, agents=bool(self._hiring.offer()))
 
     def _with_first_words(self, greeting: str) -> str:
         added, self._first_words = self._first_words, ""

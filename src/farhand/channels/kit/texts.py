@@ -204,10 +204,10 @@ def new_manager(manager: Manager) -> str:
     return f"{manager.title} is the manager of this node now. The terminal can change that: farhand manager --help"
 
 
-def first_words(manager: Manager, present: Present, *, agents: bool, unheard: bool) -> str:
+def first_words(manager: Manager, present: Present, *, agents: bool) -> str:
     """What the first greeting adds for whoever has just become the manager: that they are, and how to speak.
 
-    `agents`: buttons stand below it. `unheard`: what the person wrote found nobody."""
+    `agents`: buttons stand below it."""
     lines = [
         f"{manager.title}, you are the manager of this node now: nobody else is obeyed here. The terminal can change "
         "that: farhand manager --help"
@@ -217,7 +217,6 @@ def first_words(manager: Manager, present: Present, *, agents: bool, unheard: bo
     elif not present.workers:
         hire = "Tap an agent below to hire it. Then" if agents else "Once somebody is hired,"
         lines.append(f"{hire} write to it as you would to a colleague.")
-        lines += ["Nobody was there to get what you wrote: say it again then."] if unheard else []
     return "\n".join([*lines, "/commands shows what else can be typed."])
 
 
