@@ -9,7 +9,7 @@ import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
 from farhand.model.commands import Say
-from farhand.model.facts import HandedOver, Said, TurnEnded, TurnStarted
+from farhand.model.facts import HandedOver, Interrupted, Said, TurnEnded, TurnStarted
 from farhand.model.words import HowEnded, Sender
 from farhand.testing.telegram import FakeBot
 
@@ -74,3 +74,29 @@ async def test_a_message_that_the_agent_took_after_the_turn_it_was_for_is_answer
     answer = await telegram.manager.reads("ann:\nthe test is there")
     assert (answer.reply_to, answer.buzzed) == (said.message_id, True)
     assert not [one.text for one in await telegram.manager.sees(bool) if "at the desk" in one.text]
+
+
+async def test_what_was_said_into_a_turn_is_stopped_with_it_though_the_agent_begins_it_afterwards(
+    telegram: TelegramHouse,
+) -> None:
+    telegram.agent.plays(Said(text="I look into it."))
+    await telegram.manager.says("why is it slow?")
+    await telegram.house.event(Said)
+    await telegram.manager.says("then the test")
+    await telegram.manager.taps(await telegram.manager.reads("this waits: then the test"), "Say it now")
+    link, turn = telegram.agent.links["ann"], telegram.house.worker().turn
+    assert turn is not None
+    handed = await telegram.house.event(HandedOver, lambda event: event.fact != HandedOver(message=turn.id))
+    assert isinstance(handed.fact, HandedOver)
+    await telegram.manager.says("stop")
+    await telegram.manager.reads("“then the test” went into that, and is stopped with it.")
+    first = await telegram.house.event(Interrupted)
+    await link.say(TurnEnded(how=HowEnded.INTERRUPTED), turn=turn.id)
+    # As Claude Code in its terminal takes what was typed meanwhile.
+    await link.say(TurnStarted(joined=handed.fact.message), turn="late-1")
+    again = await telegram.house.event(Interrupted, after=first.seq)
+    assert again.turn == "late-1"
+    await link.say(TurnEnded(how=HowEnded.INTERRUPTED), turn="late-1")
+    # Said once more, it is a message like any other.
+    await telegram.manager.says("then the test")
+    await telegram.manager.reads("answer to then the test")

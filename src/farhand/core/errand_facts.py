@@ -8,7 +8,7 @@ from farhand.model import facts
 from farhand.model.facts import Draft, Fact
 from farhand.model.ports import Deliver, NotTaken, Outcome, Stop, Taken
 from farhand.model.present import Ask, Present, Worker
-from farhand.model.words import HowEnded, WorkerName
+from farhand.model.words import HowEnded, MessageId, WorkerName
 
 _AGENT_WENT = "The agent went while the message was on its way to it."
 
@@ -49,6 +49,15 @@ def stopped(worker: Worker, step: Stop, problem: str) -> list[Draft]:
     if turn is None or (turn.id, turn.interrupt_asked) != (step.turn, step.number):
         return []
     return [Draft(worker=worker.name, turn=turn.id, fact=facts.Interrupted(problem=problem))]
+
+
+def stopped_late(drafts: list[Draft], stopped: Collection[MessageId]) -> list[Draft]:
+    """The same, and the stop of each turn that an agent begins with what was said into a turn that was stopped."""
+    for place, draft in enumerate(drafts):
+        if isinstance(draft.fact, facts.TurnStarted) and draft.fact.joined in stopped:
+            stop = Draft(worker=draft.worker, turn=draft.turn, fact=facts.InterruptAsked(by=NODE))
+            return [*drafts[: place + 1], stop, *stopped_late(drafts[place + 1 :], stopped)]
+    return drafts
 
 
 def doubts(worker: Worker, attempted: Collection[str]) -> list[Draft]:

@@ -20,7 +20,7 @@ from farhand.model.ports import Batch, Can, Change, Clock, Deliver, Heard, Link,
 from farhand.model.present import Worker
 from farhand.model.provenance import for_agent
 from farhand.model.store_ports import Cursor
-from farhand.model.words import HowEnded, replace
+from farhand.model.words import HowEnded, MessageId, replace
 
 STORE_PAUSE_SECONDS = 2.0
 # What of a batch is recorded, for the worker as it is then.
@@ -59,6 +59,8 @@ class LinkService:
         self._declined: set[str] = set()
         # Asks whose answers may be with the agent already, though nobody has confirmed it yet.
         self._answers_on_their_way: set[str] = set()
+        # What was said into a turn that was stopped: an agent that begins it afterwards is stopped again.
+        self._stopped_with_turn: set[MessageId] = set()
         self._text = TurnText()
 
     @property
@@ -123,7 +125,7 @@ class LinkService:
             heard = chosen(worker, bounded)
             others = self._hub.others(self._name)
             drafts = admit.admit(worker, heard, now, self._answers_on_their_way, self._open_asks, others)
-            return advised(drafts, self._sign_in)
+            return errand_facts.stopped_late(advised(drafts, self._sign_in), self._stopped_with_turn)
 
         await self._until_room()
         await self._hub.record(self._name, make_drafts, cursor)
@@ -165,6 +167,8 @@ class LinkService:
                 await self._hub.record(self._name, lambda worker: errand_facts.settled(worker, ask.id, problem))
                 self._answers_on_their_way.discard(ask.id)
             case Stop():
+                on_its_way = (one for one in self.worker.queue if one.on_its_way)
+                self._stopped_with_turn.update(one.id for one in (*self.worker.steering, *on_its_way))
                 problem = errand_facts.problem_of(await link.perform(step))
                 await self._hub.record(self._name, lambda worker: errand_facts.stopped(worker, step, problem))
             case facts.TuneAsked(model=model, mode=mode, effort=effort):

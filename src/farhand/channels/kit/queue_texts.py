@@ -60,8 +60,12 @@ def stopped(worker: Worker | None, name: str, *, withdraw: bool) -> str:
     ends = f"What {name} was at is being stopped" if worker.turn else "Nothing was running"
     if waits and worker.turn is not None and not withdraw:
         return f"{ends}. Then comes: {waits}."
-    rests = f"{ends}, and nothing goes on by itself: say what comes next."
-    return f"{rests}\nTaken back, for {name} had not begun: {waits}." if waits else rests
+    lines = [f"{ends}, and nothing goes on by itself: say what comes next."]
+    if joined := quoted(worker.steering):
+        lines.append(f"{joined} went into that, and is stopped with it.")
+    if waits:
+        lines.append(f"Taken back, for {name} had not begun: {waits}.")
+    return "\n".join(lines)
 
 
 def taken_back(command: commands.Withdraw, before: Present | None) -> str:
