@@ -1,7 +1,6 @@
 """The agents' CLIs on this machine, as their drivers' manifests describe them: found, version, logged in."""
 
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -15,11 +14,12 @@ from farhand.drivers.acp.schema import catalogue, is_here, own_agents
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.manifests import DRIVERS, manifest, packages
 from farhand.model.errors import SettingWrong
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.sandbox.environment import without_secrets
 
 VERSION_SECONDS = 20.0
 NOT_LOGGED_IN = ", not logged in"
-_VERSION = re.compile(r"\d+\.\d+(?:\.\d+)*")
+_VERSION = lazy_pattern(r"\d+\.\d+(?:\.\d+)*")
 
 
 @dataclass(frozen=True)

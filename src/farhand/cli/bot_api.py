@@ -2,19 +2,19 @@
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from farhand.config.secret_files import secret_in_file
 from farhand.model.errors import ChannelError, SettingMissing
+from farhand.model.lazy_pattern import lazy_pattern
 
 API_URL = "https://api.telegram.org"
 SECONDS = 15.0
 LARGEST = 4_000_000
 NEWCOMER = "make a bot with @BotFather on Telegram, or: farhand setup"
 NO_NETWORK = "is this machine on the network? farhand doctor looks"
-TOKEN = re.compile(r"[0-9]+:[!-~]+")
+TOKEN = lazy_pattern(r"[0-9]+:[!-~]+")
 
 
 class TokenRefused(SettingMissing):

@@ -8,9 +8,12 @@ from typing import Any, NoReturn
 from farhand.cli.agent_flag import NAMED
 from farhand.cli.global_flags import GLOBAL_FLAGS, nearest
 from farhand.model.errors import BadUsage
+from farhand.model.lazy_pattern import lazy_pattern
 
 UNKNOWN = "unrecognized arguments: "
-_INVALID = re.compile(r"argument (?P<name>\S+): invalid choice: (?P<value>.*) \(choose from (?P<known>.*)\)", re.DOTALL)
+_INVALID = lazy_pattern(
+    r"argument (?P<name>\S+): invalid choice: (?P<value>.*) \(choose from (?P<known>.*)\)", re.DOTALL
+)
 
 
 class CommandParser(argparse.ArgumentParser):

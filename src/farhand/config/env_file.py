@@ -4,11 +4,12 @@ import re
 from pathlib import Path
 
 from farhand.model.errors import SettingWrong
+from farhand.model.lazy_pattern import lazy_pattern
 
-_LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_LINE = lazy_pattern(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 ENV_FILE_HINTS = ("name a file that is there, or leave --env-file out",)
 LINE_HINTS = ("a line is NAME=value, or begins with # where it is only for people",)
-_COMMENT = re.compile(r"\s#.*$")
+_COMMENT = lazy_pattern(r"\s#.*$")
 
 
 def read_env_file(path: Path) -> dict[str, str]:

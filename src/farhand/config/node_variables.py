@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from farhand.model import compat
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.names import normalize
 
 # What says where one node is, and is wrong for every other.
 NODE_VARIABLES = ("PORT", "SESSIONS_DIR", "TMUX_PREFIX", "BRIDGE_URL", "TUNNEL_URL")
 # What has the node's folder in it; the second is in every shell of a worker.
 _PATHS = ("SESSIONS_DIR", "FARHAND_SOCKET")
-_PREFIX = re.compile(re.escape(compat.TMUX_PREFIX) + r"([a-z0-9-]*[a-z0-9])-")
+_PREFIX = lazy_pattern(re.escape(compat.TMUX_PREFIX) + r"([a-z0-9-]*[a-z0-9])-")
 
 
 def owners(environ: Mapping[str, str], nodes: Path) -> set[str]:

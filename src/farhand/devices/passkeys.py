@@ -6,7 +6,6 @@ import base64
 import hashlib
 import hmac
 import importlib.util
-import re
 import secrets
 import struct
 
@@ -15,6 +14,7 @@ import msgspec
 from farhand.devices.registry import clean_name
 from farhand.model.devices import Device
 from farhand.model.errors import NotAllowed, UnknownPasskey
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.passkeys import Passkey, PasskeyStore, StoredPasskey
 from farhand.model.ports import Clock
 
@@ -24,9 +24,9 @@ _WRONG = "This passkey is not known here."
 _TRIED = "That took too long, or was tried before. Try again."
 _NOT_HERE = "This node knows no passkeys: pip install 'farhand[passkeys]'."
 _LOCAL = "localhost"
-_PORT = re.compile(r":[0-9]{1,5}$")
+_PORT = lazy_pattern(r":[0-9]{1,5}$")
 # A name with a letter in its last part: no address in numbers.
-_NAME = re.compile(r"(?:localhost|(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{0,62})")
+_NAME = lazy_pattern(r"(?:localhost|(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{0,62})")
 
 
 class _Response(msgspec.Struct):

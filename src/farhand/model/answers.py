@@ -5,13 +5,14 @@ Fails closed: what might mean something else is no answer, and nothing but a pla
 import re
 from typing import TypeAlias
 
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.present import Ask
 from farhand.model.words import AskKind, Choice, Word
 
 _WORD_ENDS = " \t\n.,;:!?…-–—"
-_NUMBERS = re.compile(r"([0-9]{1,3}(?:\s*,\s*[0-9]{1,3})*)(?=[\s.,;:!)]|$)[.):]?\s*(.*)", re.DOTALL)
+_NUMBERS = lazy_pattern(r"([0-9]{1,3}(?:\s*,\s*[0-9]{1,3})*)(?=[\s.,;:!)]|$)[.):]?\s*(.*)", re.DOTALL)
 # What stands between several choices.
-_BETWEEN = re.compile(
+_BETWEEN = lazy_pattern(
     r"\s*[,;&+]\s*(?:(?:and|und)\s+)?|\s+(?:and|und|et|y|e|och|en|и|と)\s+|\s*(?:和|、)\s*", re.IGNORECASE
 )
 YES = frozenset(
@@ -28,7 +29,7 @@ _POLITE = frozenset(
     "une fois merci s'il te plaît vous una vez por favor gracias 一次 请 谢谢".split()
 )
 # A choice whose label has one of these holds for more than this once: a bare yes is not that.
-_WIDER = re.compile(r"\b(always|all|every|session|don't ask|auto|rest|from now on|edits)\b", re.IGNORECASE)
+_WIDER = lazy_pattern(r"\b(always|all|every|session|don't ask|auto|rest|from now on|edits)\b", re.IGNORECASE)
 
 
 class Answered(Word):

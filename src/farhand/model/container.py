@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Final
 
 from farhand.model.http_guard import HOST_NAME
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.sandbox import Mount, SandboxEngine, SandboxLimits
 
 # Keys that nobody presses: with the usual ones a Ctrl-P would be kept from the agent.
@@ -32,7 +33,7 @@ RIGHTS: Final = {
     SandboxEngine.PODMAN: "HOME and XDG_RUNTIME_DIR must be folders of the user who runs podman",
 }
 # A line of an engine's log: its message is for people.
-_LOGGED = re.compile(r'time="[^"]*" level=\w+ msg="((?:[^"\\]|\\.)*)"')
+_LOGGED = lazy_pattern(r'time="[^"]*" level=\w+ msg="((?:[^"\\]|\\.)*)"')
 _LONGEST = 240
 
 

@@ -9,15 +9,17 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-_SECTION: Final = re.compile(r'\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?\](.*)')
-_KEY: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=(.*))?")
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+from farhand.model.lazy_pattern import lazy_pattern
+
+_SECTION: Final = lazy_pattern(r'\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?\](.*)')
+_KEY: Final = lazy_pattern(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=(.*))?")
+_CONTROLS: Final = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 # A value without any of these says what stands there.
-_SPECIAL: Final = re.compile(r'["\\;#\t]')
+_SPECIAL: Final = lazy_pattern(r'["\\;#\t]')
 _ESCAPED: Final = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "b": "\b"}
 # By section and key; what stands between them is a name of the person's. Nothing is run and nothing else is read,
 # whatever git is told to do.
-_PLAIN: Final = re.compile(
+_PLAIN: Final = lazy_pattern(
     r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol"
     r"|safecrlf|abbrev|quotepath|longpaths)"
     r"|extensions\.(objectformat|refstorage)"
@@ -28,9 +30,9 @@ _PLAIN: Final = re.compile(
     r"|color\.(ui|branch|diff|status)(\.\w+)?|gc\.auto|advice\.\w+"
 )
 # Whoever commits has it signed.
-_SIGNING: Final = re.compile(r"user\.signingkey|(commit|tag)\.gpgsign")
+_SIGNING: Final = lazy_pattern(r"user\.signingkey|(commit|tag)\.gpgsign")
 # Harmless while agents look around and commit, though git may fetch what is missing, or read a list of its own.
-_USUAL: Final = re.compile(
+_USUAL: Final = lazy_pattern(
     r"core\.(sparsecheckout|sparsecheckoutcone|untrackedcache|preloadindex|compression)"
     r"|extensions\.(worktreeconfig|relativeworktrees|partialclone|preciousobjects)"
     r"|remote\..+\.(promisor|partialclonefilter|skipfetchall)|branch\.(autosetuprebase|autosetupmerge|sort)"

@@ -5,6 +5,7 @@ import re
 from farhand.model import commands
 from farhand.model.answers import read_answer
 from farhand.model.errors import BadInput
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.names import normalize
 from farhand.model.plain_orders import PlainOrder, can_stop, last_said, order_for
 from farhand.model.present import Present, Worker
@@ -18,7 +19,7 @@ EVERYBODY = "all"
 FORWARDED = "Forwarded message:"
 CHAT = chat()
 # What a phone adds to a command in a group.
-_OUR_NAME = re.compile(r"@\w+bot\Z", re.IGNORECASE)
+_OUR_NAME = lazy_pattern(r"@\w+bot\Z", re.IGNORECASE)
 
 
 def read(identity: str, text: str, present: Present, surface: Surface = CHAT) -> Wish | None:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 # Whatever passes a request on (a proxy, a tunnel) says so in one of these; no program on this machine does.
+from farhand.model.lazy_pattern import lazy_pattern
+
 _FORWARDING = frozenset(
     (
         "forwarded via client-ip x-real-ip x-client-ip x-cluster-client-ip true-client-ip fastly-client-ip "
@@ -33,7 +35,7 @@ _FORWARDING_PREFIXES = (
 # What containers call the machine that they run on.
 HOST_NAME = "host.docker.internal"
 # Nothing before, between or behind: what a parser of addresses would drop or turn round is no name of this machine.
-_LOCAL_HOST = re.compile(r"(?:localhost\.?|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
+_LOCAL_HOST = lazy_pattern(r"(?:localhost\.?|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
 
 
 def forwarding_header(headers: Mapping[str, str]) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from farhand.model.devices import digest
+from farhand.model.lazy_pattern import lazy_pattern
 
 # What is shorter may stand anywhere.
 SHORTEST = 8
 # A device's key, of which the node keeps a digest alone: so many letters of this alphabet, and no more around them.
-_DEVICE_KEY = re.compile(rb"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])")
+_DEVICE_KEY = lazy_pattern(rb"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])")
 _KEY_LENGTH = 45
 DEVICE_KEY = "the key of a device"
 # Each secret, and what it is.

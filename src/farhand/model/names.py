@@ -1,14 +1,13 @@
 """Names of workers, nodes and messages: what they are made of."""
 
-import re
-
 from farhand.model.errors import BadName
+from farhand.model.lazy_pattern import lazy_pattern
 
 LONGEST = 32
 
 LONGEST_SESSION = 300
 
-_STRIPPED = re.compile(r"[^a-z0-9-]")
+_STRIPPED = lazy_pattern(r"[^a-z0-9-]")
 
 
 def normalize(name: str) -> str:

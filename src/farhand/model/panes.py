@@ -1,19 +1,19 @@
 """A worker's terminal, live: bytes for whoever watches, keys and pastes from whoever may type. Pure."""
 
 import base64
-import re
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, runtime_checkable
 
 from farhand.model.errors import BadInput
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.live_session import SessionTerminal
 from farhand.model.present import Worker
 from farhand.model.words import Word
 
 LONGEST_TEXT = 10_000
 MOST_KEYS = 50
-_KEY = re.compile(
+_KEY = lazy_pattern(
     r"(?:C|M)-[a-z]|F(?:[1-9]|1[0-2])|Enter|Escape|Tab|BTab|Up|Down|Left|Right|Home|End|PageUp|PageDown|BSpace|Delete"
     r"|Space"
 )

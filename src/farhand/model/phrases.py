@@ -5,17 +5,17 @@ The English sentence travels beside its phrase: whoever does not know the code s
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from farhand.model.choice_phrases import LABELS, SCOPES
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.risk_phrases import REASONS, RISKS, FiveLanguages
 from farhand.model.visible import visible
 from farhand.model.words import LANGUAGES, Choice, Phrase, replace
 
 PHRASES: Final[dict[str, FiveLanguages]] = {**RISKS, **REASONS, **LABELS, **SCOPES}
 _PERMISSION: Final = {"allow": "label_allow_once", "deny": "label_deny"}
-_VALUE: Final = re.compile(r"\{(\w+)\}")
+_VALUE: Final = lazy_pattern(r"\{(\w+)\}")
 
 
 def phrase(code: str, **values: str) -> Phrase:

@@ -2,11 +2,11 @@
 
 Nothing else may stand beside them: "stop using tabs" is a message like any other. Pure."""
 
-import re
 from enum import StrEnum
 from typing import Final
 
 from farhand.model.bridge import BACKEND
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.present import Message, Worker
 from farhand.model.provenance import NODES_OWN, is_by_pipe
 from farhand.model.sprint import wants_stop
@@ -30,7 +30,7 @@ _TAKE_BACK: Final = frozenset(
         *("撤回", "收回", "撤回它"),
     }
 )
-_AROUND: Final = re.compile(r"^[\s.,;:!?…¡¿。！？，-]+|[\s.,;:!?…¡¿。！？，-]+$")
+_AROUND: Final = lazy_pattern(r"^[\s.,;:!?…¡¿。！？，-]+|[\s.,;:!?…¡¿。！？，-]+$")
 LONGEST: Final = 40
 
 

@@ -2,11 +2,11 @@
 
 import base64
 import binascii
-import re
 from typing import Protocol, runtime_checkable
 from urllib.parse import SplitResult, urlsplit
 
 from farhand.model.devices import Device, DeviceId
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.words import AskId, Phrase, Word
 
 LONGEST_ENDPOINT = 2000
@@ -20,8 +20,8 @@ SERVICES = (
     "notify.windows.com",
 )
 # What an address is written with; whatever else is in one, two programs may read in two ways.
-_PLAIN_ADDRESS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*")
-_HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}")
+_PLAIN_ADDRESS = lazy_pattern(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*")
+_HOST = lazy_pattern(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}")
 # The curve P-256 of browsers' keys: y² = x³ - 3x + B over this prime.
 _PRIME = 2**256 - 2**224 + 2**192 + 2**96 - 1
 _B = 0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B

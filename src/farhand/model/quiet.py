@@ -14,6 +14,7 @@ from farhand.model.attention import (
     zone_of,
 )
 from farhand.model.errors import BadInput
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.words import WorkerName, replace
 
 # The worker that is meant by a name as it is typed; empty when there is none.
@@ -24,9 +25,9 @@ USAGE = (
     "/quiet except <kinds>, /quiet times <minutes> <minutes>, /quiet desk <on, off>, /quiet show <all, name, nothing>"
 )
 HOW_TO_BE_QUIET = "/quiet 2h, /quiet until 8:00 or, every day, /quiet 22:00-7:00 makes it quiet."
-_SPAN = re.compile(r"(\d{1,3}(?:\.\d)?)\s*(m|min|h)\Z", re.IGNORECASE)
-_HOURS = re.compile(r"(\d{1,2})(?::(\d\d))?\s*[-–]\s*(\d{1,2})(?::(\d\d))?\Z")
-_CLOCK = re.compile(r"(\d{1,2})(?::(\d\d))?\Z")
+_SPAN = lazy_pattern(r"(\d{1,3}(?:\.\d)?)\s*(m|min|h)\Z", re.IGNORECASE)
+_HOURS = lazy_pattern(r"(\d{1,2})(?::(\d\d))?\s*[-–]\s*(\d{1,2})(?::(\d\d))?\Z")
+_CLOCK = lazy_pattern(r"(\d{1,2})(?::(\d\d))?\Z")
 _SWITCH = {"on": True, "yes": True, "off": False, "no": False}
 
 

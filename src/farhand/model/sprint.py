@@ -3,16 +3,17 @@
 import re
 from enum import StrEnum
 
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.words import MessageId, Usage, Word
 
 MOST_TASKS = 50
 LONGEST_TASK = 4000
 # What the agent says when its own plan has no task left.
 PLAN_DONE = "SPRINT DONE"
-_STOP = re.compile(r"\bstop\b", re.IGNORECASE)
-_STOP_NOW = re.compile(r"\bstop\s+now\b", re.IGNORECASE)
-_BARE_STOP = re.compile(r"\W*stop(\s+now)?\W*", re.IGNORECASE)
-_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(\[[ xX]\]\s*)?(\S.*)")
+_STOP = lazy_pattern(r"\bstop\b", re.IGNORECASE)
+_STOP_NOW = lazy_pattern(r"\bstop\s+now\b", re.IGNORECASE)
+_BARE_STOP = lazy_pattern(r"\W*stop(\s+now)?\W*", re.IGNORECASE)
+_ITEM = lazy_pattern(r"\s*(?:[-*+]|\d+[.)])\s+(\[[ xX]\]\s*)?(\S.*)")
 
 
 class SprintPhase(StrEnum):

@@ -1,13 +1,12 @@
 """Files on their way from a device to a worker: how far they came, and what they are by their bytes. Pure."""
 
-import re
-
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.words import Attachment, Word, WorkerName
 
 LARGEST_BYTES = 20 * 1024 * 1024
 # What is sent at once: it must arrive within the time that a request's body has.
 CHUNK_BYTES = 1024 * 1024
-_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_ID = lazy_pattern(r"[A-Za-z0-9_-]{8,64}")
 LONGEST_NAME = 120
 
 

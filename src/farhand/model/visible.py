@@ -7,6 +7,8 @@ import unicodedata
 from typing import Final
 
 # Format (bidirectional and zero-width among them), control, private, surrogate, unassigned, line and paragraph ends.
+from farhand.model.lazy_pattern import lazy_pattern
+
 _HIDDEN: Final = frozenset({"Cf", "Cc", "Co", "Cs", "Cn", "Zl", "Zp"})
 # Blank to the eye, though Unicode calls them letters, marks or symbols: what is Default_Ignorable and of no category
 # above (fillers of Hangul, joiners, vowels of Khmer, selectors of Mongolian, variation selectors), and blank Braille.
@@ -24,10 +26,10 @@ _BLANK_RANGES: Final = (
 _BLANK: Final = frozenset(chr(one) for first, last in _BLANK_RANGES for one in range(first, last + 1))
 # What is text, though it is a control character: line ends and tabs.
 _TEXT: Final = "\n\t "
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_TERMINAL_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROLS: Final = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
+_TERMINAL_CONTROLS: Final = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Blanks enough to push what follows out of sight: across, or down.
-_LONG_BLANKS: Final = re.compile(r"[ \t]{24,}|\n(?:[ \t]*\n){4,}")
+_LONG_BLANKS: Final = lazy_pattern(r"[ \t]{24,}|\n(?:[ \t]*\n){4,}")
 # A word of Latin letters with one of these in it reads as another word. Those that Unicode itself makes ASCII of
 # (fullwidth and mathematical letters, Roman numerals, the Kelvin sign) are found by their decomposition.
 _LOOKALIKES: Final = frozenset(
@@ -35,11 +37,11 @@ _LOOKALIKES: Final = frozenset(
     "∕⁄⧸⟋∖⧵․‐‑−٭∗∼∣∶꞉˸：；＂＇｀＄＆｜＜＞（）"
 )
 _ASCII_BY: Final = frozenset(("", "<font>", "<wide>", "<narrow>", "<small>", "<compat>"))
-_WORD: Final = re.compile(r"[^\s]+")
-_CODE: Final = re.compile(r"‹U\+[0-9A-F]{4,6}›")
-_TAG: Final = re.compile(r"(?:<\w+>)?")
-_LETTERS: Final = re.compile(r"[^\W\d_]+")
-_LATIN: Final = re.compile(r"[A-Za-z0-9]")
+_WORD: Final = lazy_pattern(r"[^\s]+")
+_CODE: Final = lazy_pattern(r"‹U\+[0-9A-F]{4,6}›")
+_TAG: Final = lazy_pattern(r"(?:<\w+>)?")
+_LETTERS: Final = lazy_pattern(r"[^\W\d_]+")
+_LATIN: Final = lazy_pattern(r"[A-Za-z0-9]")
 
 
 def visible(text: str) -> str:

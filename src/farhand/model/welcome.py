@@ -2,9 +2,9 @@
 
 The demo agent reads it with nothing but Python's own library: it imports nothing else."""
 
-import re
+from farhand.model.lazy_pattern import lazy_pattern
 
-_BEGINS = re.compile(r"You are (\S+), a long-lived worker on this team\.")
+_BEGINS = lazy_pattern(r"You are (\S+), a long-lived worker on this team\.")
 
 
 def welcome(worker: str, bridge_url: str, pipe: str, frame: str) -> str:

@@ -3,16 +3,17 @@
 A quick tunnel needs no account and has another address at every start; a named one has the one its owner gave it.
 """
 
-import re
 from collections.abc import Sequence
+
+from farhand.model.lazy_pattern import lazy_pattern
 
 PROGRAM = "cloudflared"
 # The address stands alone in a box; no line about a request looks like that.
-_BOXED = re.compile(r"\|\s+(https?://[^\s|/?#]+)/?\s+\|")
-_ADDRESS = re.compile(r"\[?[A-Za-z0-9.:-]+\]?")
-_WRONG = re.compile(r"\b(?:ERR|FTL)\b")
-_PERHAPS_WRONG = re.compile(r"\b(?:failed|cannot|[Ee]rror)\b")
-_PREFIX = re.compile(r"^\S+\s+(?:INF|WRN|ERR|FTL|DBG)\s+")
+_BOXED = lazy_pattern(r"\|\s+(https?://[^\s|/?#]+)/?\s+\|")
+_ADDRESS = lazy_pattern(r"\[?[A-Za-z0-9.:-]+\]?")
+_WRONG = lazy_pattern(r"\b(?:ERR|FTL)\b")
+_PERHAPS_WRONG = lazy_pattern(r"\b(?:failed|cannot|[Ee]rror)\b")
+_PREFIX = lazy_pattern(r"^\S+\s+(?:INF|WRN|ERR|FTL|DBG)\s+")
 LONGEST_LINE = 200
 
 

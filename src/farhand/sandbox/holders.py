@@ -2,7 +2,6 @@
 
 import errno
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -15,12 +14,13 @@ from typing import Any, Protocol, TypeAlias
 import anyio
 
 from farhand.model.errors import AgentMissing, BadName, DriverError
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.sandbox.feed_tap import FEEDS
 from farhand.sandbox.folder import Folder
 from farhand.sandbox.held_child import HeldChild
 
 PROGRAM = Path(__file__).with_name("holder.py")
-NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+NAME = lazy_pattern(r"[a-z0-9][a-z0-9._-]{0,99}")
 POLL_SECONDS = 0.01
 
 

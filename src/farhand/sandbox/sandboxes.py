@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ from farhand.disk.atomic import write_private
 from farhand.model import container
 from farhand.model.container import ContainerEngine, SandboxPlan
 from farhand.model.errors import DriverError, ProgramMissing
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.logger import get_logger
 from farhand.model.present import Worker
 from farhand.model.sandbox import MOUNTED, PRIVATE, SOCKET, Mount, SandboxedStart, SandboxEngine, SandboxOptions
@@ -31,7 +31,7 @@ from farhand.sandbox.tmux_sockets import tmux_in_mounts
 
 log = get_logger("sandbox")
 # The name under which a hiring's agent is held: its wire may add a word, and each life or run has a number.
-_HELD = re.compile(r"(?P<hiring>[a-z0-9-]+-[0-9]+)(-[a-z]+)?\.[0-9a-f]+")
+_HELD = lazy_pattern(r"(?P<hiring>[a-z0-9-]+-[0-9]+)(-[a-z]+)?\.[0-9a-f]+")
 SHARED = (
     "This agent is one process for several workers, which cannot be in one worker's sandbox. Hire with another wire, "
     "such as --wire exec, or with --no-sandbox."

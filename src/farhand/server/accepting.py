@@ -6,11 +6,11 @@ all that belongs to it. Thousands of slow ones leave the loop to those who work.
 from __future__ import annotations
 
 import asyncio
-import re
 import socket
 from collections.abc import Callable
 from typing import TypeAlias
 
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.logger import get_logger
 from farhand.server.connections import LONGEST_HEAD, ConnectionLimits, GuardedProtocol
 
@@ -19,7 +19,7 @@ log = get_logger("http")
 ACCEPTED_AT_ONCE = 8
 # How long nobody is accepted when the system has no descriptor left.
 PAUSE_SECONDS = 1.0
-_END = re.compile(rb"\n\r?\n")
+_END = lazy_pattern(rb"\n\r?\n")
 # The protocol of an admitted connection: of that address, with what it has sent by now.
 Protocols: TypeAlias = Callable[[str, bytes], GuardedProtocol]
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from typing import TypeAlias
 
 import h11
 
+from farhand.model.lazy_pattern import lazy_pattern
+
 NextEvent: TypeAlias = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
-_END = re.compile(rb"\n\r?\n")
-_UNSEEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_END = lazy_pattern(rb"\n\r?\n")
+_UNSEEN = lazy_pattern(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # Above what any route takes. Who announced more could go on sending long after the answer.
 LONGEST_BODY = 128 * 1024 * 1024
-_LENGTHS = re.compile(rb"\r\ncontent-length:[ \t]*([^\r]*)")
+_LENGTHS = lazy_pattern(rb"\r\ncontent-length:[ \t]*([^\r]*)")
 # A name, an IPv4 address or an IPv6 one in brackets, and a port; an empty one is nobody's.
 _HOST_TEXT = rb"(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::[0-9]{0,5})?|"
-_HOST = re.compile(_HOST_TEXT)
+_HOST = lazy_pattern(_HOST_TEXT)
 # Most heads, told in one pass: a request line, then a Host and headers that say nothing of a body.
 _NAMES = rb"[Hh][Oo][Ss][Tt]:|[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[Ll]|[Tt][Rr][Aa][Nn][Ss][Ff][Ee][Rr]-"
-_PLAIN = re.compile(
+_PLAIN = lazy_pattern(
     rb"[^\x00-\x20\x7f]++ [^\x00-\x20\x7f]++ HTTP/1\.[01]\r\n(?:(?:(?!%s)[^\x00-\x20\x7f][^\x00-\x08\x0a-\x1f\x7f]*+"
     rb"|[Hh]ost:[ ]?(?i:%s))\r\n)*+\r\n" % (_NAMES, _HOST_TEXT)
 )

@@ -1,7 +1,6 @@
 """Files from devices, in pieces that can be sent again: kept in the node's folder until they are whole."""
 
 import hashlib
-import re
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 from farhand.disk.atomic import append, write_private
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import BadInput, TooLarge, UnknownUpload, UnknownWorker, UploadConflict
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.ports import Hub
 from farhand.model.uploads import (
     CHUNK_BYTES,
@@ -38,7 +38,7 @@ PlaceFile = Callable[[str, str, bytes], Path]
 KEPT_SECONDS = 24 * 3600.0
 MOST_OF_ONE_DEVICE = 20
 LONGEST_REQUEST = 8192
-_MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,60}")
+_MEDIA_TYPE = lazy_pattern(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,60}")
 
 
 class StoredUpload(msgspec.Struct, frozen=True):

@@ -1,19 +1,18 @@
 """Recordings of devices → text: nothing of it is kept, and no worker is told."""
 
-import re
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import BadInput, CannotDo
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.uploads import LARGEST_BYTES
 from farhand.model.voice import NOT_SET_UP, Transcriber, VoiceTranscript, recording_name, state_of
 from farhand.model.wire import encode
 from farhand.server.callers import Callers
 
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?")
+_LANGUAGE = lazy_pattern(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?")
 
 
 def voice_routes(callers: Callers, transcriber: Transcriber | None) -> list[BaseRoute]:

@@ -14,10 +14,11 @@ from pathlib import Path
 from farhand.disk.atomic import write_private
 from farhand.disk.plain_files import read_plain
 from farhand.model.errors import GitFailed, NoRepository
+from farhand.model.lazy_pattern import lazy_pattern
 
 _LONGEST_FILE = 64 * 1024
-_SHA256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256\"?\s*$", re.IGNORECASE | re.MULTILINE)
-_HEAD = re.compile(r"ref: refs/[^\s\x00-\x1f]+|[0-9a-f]{40}|[0-9a-f]{64}")
+_SHA256 = lazy_pattern(r"^\s*objectformat\s*=\s*\"?sha256\"?\s*$", re.IGNORECASE | re.MULTILINE)
+_HEAD = lazy_pattern(r"ref: refs/[^\s\x00-\x1f]+|[0-9a-f]{40}|[0-9a-f]{64}")
 CONFIG = """\
 [core]
 	repositoryformatversion = 1

@@ -4,7 +4,6 @@ Git runs with a configuration of ours throughout: nothing of the repository's is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import anyio.to_thread
 
 from farhand.model.errors import BadInput, CannotDo, GitFailed, NoRepository, NotInFolder
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.present import Worker
 from farhand.model.review import Captured, FolderNow, ReviewBinding, ReviewScope, ReviewState
 from farhand.workdir.git import Git, together
@@ -31,8 +31,8 @@ KEPT_BACK = (
     "folder): {path}"
 )
 _NAMES = ("-z", "--name-only", "--no-renames", "--ignore-submodules=none")
-_OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/~^-]{0,200}")
+_OBJECT = lazy_pattern(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REVISION = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._/~^-]{0,200}")
 
 
 class LocalReviewTools:

@@ -1,12 +1,12 @@
 """Looks into workers' folders for whoever may: files by themselves, all else as git tells it."""
 
-import re
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 import anyio.to_thread
 
 from farhand.model.errors import BadInput, CannotDo, NotInFolder
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.present import Worker
 from farhand.model.secret_names import may_hold_secret
 from farhand.model.words import TurnId, replace
@@ -29,7 +29,7 @@ OTHERS_FOLDERS = "The agents of this node run as another user, whose folders it 
 MOST_COMMITS = 200
 # Files whose patch is shown at once: they stand on git's command line.
 MOST_NAMED = 1000
-_REVISION = re.compile(r"[0-9a-f]{4,64}|HEAD(?:~[0-9]{1,4})?")
+_REVISION = lazy_pattern(r"[0-9a-f]{4,64}|HEAD(?:~[0-9]{1,4})?")
 _DIFF = ("-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all")
 
 

@@ -7,14 +7,15 @@ import anyio
 
 from farhand.model import facts
 from farhand.model.facts import Event
+from farhand.model.lazy_pattern import lazy_pattern
 
 # The forwarder of the original gives up after five seconds.
 HOLD_SECONDS = 4.0
 # Who posts without a name for its answer, and is not a program of ours.
 FORWARDER = "Python-urllib"
-_FENCE = re.compile(r"^[ ]*```.*$", re.MULTILINE)
-_TAG = re.compile(r"</?(?:b|i|code|pre)(?: [^>]*)?>")
-_NO_LETTER = re.compile(r"[\W_]+")
+_FENCE = lazy_pattern(r"^[ ]*```.*$", re.MULTILINE)
+_TAG = lazy_pattern(r"</?(?:b|i|code|pre)(?: [^>]*)?>")
+_NO_LETTER = lazy_pattern(r"[\W_]+")
 
 
 def letters(text: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from farhand.channels.kit.surface import RateLimits
 from farhand.model.channel_ports import Manager
 from farhand.model.errors import SettingMissing, SettingWrong
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.variables import number
 
 API_URL = "https://graph.facebook.com"
@@ -16,10 +17,10 @@ LANGUAGE = "en"
 CHAT_PER_SECOND = 0.16
 CHAT_BURST = 40
 PER_SECOND = 80.0
-_ID = re.compile(r"[0-9]{1,32}")
-_BSUID = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
-_TEMPLATE = re.compile(r"[a-z0-9_]{1,512}")
-_LANGUAGE = re.compile(r"[a-z]{2,3}(_[A-Z]{2,4})?")
+_ID = lazy_pattern(r"[0-9]{1,32}")
+_BSUID = lazy_pattern(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
+_TEMPLATE = lazy_pattern(r"[a-z0-9_]{1,512}")
+_LANGUAGE = lazy_pattern(r"[a-z]{2,3}(_[A-Z]{2,4})?")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ Only an empty input box is typed into: a prompt that somebody has half written i
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from enum import Enum
 from pathlib import Path
@@ -16,6 +15,7 @@ import anyio.to_thread
 from farhand.drivers.bridge.tmux_server import own_server
 from farhand.drivers.wires.hooks.bridge import BridgeHooks, box_on
 from farhand.model.bridge import BridgeLook
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.logger import get_logger
 
 log = get_logger("bridge")
@@ -23,7 +23,7 @@ LINE = "You have new messages."
 SECONDS = 5.0
 # An Enter right after a paste is a newline to some.
 PAUSE_SECONDS = 0.3
-_PANE = re.compile(r"%[0-9]{1,9}")
+_PANE = lazy_pattern(r"%[0-9]{1,9}")
 QUESTION = "#{pane_dead} #{pane_in_mode} #{pane_tty}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,6 +20,7 @@ from farhand.drivers.wires.hooks.command import hook_command
 from farhand.drivers.wires.hooks.timeout import hook_timeout
 from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.sandbox import PRIVATE
 from farhand.model.variables import is_yes
 from farhand.model.words import Mode
@@ -60,7 +60,7 @@ NO_SCHEDULE: Final = {"CLAUDE_CODE_DISABLE_CRON": "1"}
 ALWAYS_IN_FOLDER: Final = {"CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1"}
 # Its moving spinner takes as much of a processor as the rest of a turn that waits, and seldom has a spectator.
 CALM: Final = "prefersReducedMotion"
-_NOT_PLAIN = re.compile(r"[^A-Za-z0-9]")
+_NOT_PLAIN = lazy_pattern(r"[^A-Za-z0-9]")
 
 
 class ClaudePaths(msgspec.Struct, frozen=True):

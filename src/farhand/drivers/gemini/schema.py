@@ -9,14 +9,15 @@ from datetime import datetime
 import msgspec
 
 from farhand.drivers.wires.foreign_json import Fields
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.words import Usage
 
 CONTEXTS = ("<session_context>", "<hook_context>")
 GEMINI_WINDOW = 1_048_576
 GEMMA_WINDOW = 256_000
 OVER = frozenset(("success", "error", "cancelled"))
-_WRAPPED = re.compile(r"^<untrusted_context>\n?(.*?)\n?</untrusted_context>$", re.DOTALL)
-_GROUP = re.compile(r"\n?Process Group PGID: \d+$")
+_WRAPPED = lazy_pattern(r"^<untrusted_context>\n?(.*?)\n?</untrusted_context>$", re.DOTALL)
+_GROUP = lazy_pattern(r"\n?Process Group PGID: \d+$")
 
 
 def parts(content: object) -> list[Fields]:

@@ -18,6 +18,7 @@ from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.schema import words
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.model.history import HistoryPage
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
 from farhand.model.words import Seq
@@ -29,10 +30,10 @@ TITLE_CHARACTERS = 120
 MOST = 200
 # As the CLI names its files.
 MINUTE = "%Y-%m-%dT%H-%M"
-_NAME = re.compile(r"^session-(?P<minute>\d{4}-\d\d-\d\dT\d\d-\d\d)-(?P<start>[A-Za-z0-9_-]{1,8})\.jsonl?$")
-_SUMMARY = re.compile(rb'"summary":\s*("(?:[^"\\]|\\.)*")')
-_SESSION = re.compile(rb'"sessionId":\s*"([^"]+)"')
-_KIND = re.compile(rb'"kind":\s*"subagent"')
+_NAME = lazy_pattern(r"^session-(?P<minute>\d{4}-\d\d-\d\dT\d\d-\d\d)-(?P<start>[A-Za-z0-9_-]{1,8})\.jsonl?$")
+_SUMMARY = lazy_pattern(rb'"summary":\s*("(?:[^"\\]|\\.)*")')
+_SESSION = lazy_pattern(rb'"sessionId":\s*"([^"]+)"')
+_KIND = lazy_pattern(rb'"kind":\s*"subagent"')
 
 
 def folders(directory: str, home: Path) -> Iterator[tuple[str, Path]]:

@@ -6,12 +6,13 @@ import re
 
 from farhand.drivers.opencode.schema import OpenCodeError, OpenCodeStatus, Part, sentence
 from farhand.model.facts import Limited
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.words import Usage
 
 TOO_MANY = 429
 # OpenCode tries again by itself after a short wait; a long one is a limit.
 LONG_WAIT_SECONDS = 60.0
-LIMIT_WORDS = re.compile(r"usage limit|quota|rate.?limit|too many requests|limit reached", re.IGNORECASE)
+LIMIT_WORDS = lazy_pattern(r"usage limit|quota|rate.?limit|too many requests|limit reached", re.IGNORECASE)
 
 
 def limit(error: OpenCodeError, at: float) -> Limited | None:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.sdk.json_shapes import is_list
 from farhand.sdk.policies.hook_scripts import is_hook_script
 
@@ -23,7 +24,7 @@ _BUILD_FILES = frozenset(
     " pyproject.toml go.mod go.sum Cargo.toml Cargo.lock pom.xml build.gradle build.gradle.kts settings.gradle"
     " settings.gradle.kts Dockerfile Containerfile".split()
 )
-_BUILD_PATTERN = re.compile(r"(?:Dockerfile|Containerfile)\..*|.*\.(?:bzl|bazel|bzlmod|mk|cmake)", re.IGNORECASE)
+_BUILD_PATTERN = lazy_pattern(r"(?:Dockerfile|Containerfile)\..*|.*\.(?:bzl|bazel|bzlmod|mk|cmake)", re.IGNORECASE)
 # Folders in which everything configures a tool, and single files that do; compared in lower case.
 PROTECTED_FOLDERS = frozenset(
     ".git .gemini .claude .codex .opencode .cursor .agents .github .gitlab .husky .vscode .idea .devcontainer .direnv"
@@ -53,9 +54,9 @@ PROTECTED_FILES = frozenset(
     " .mocharc.js".split()
 )
 # The CLI keeps what it writes for itself there; a plan orders nobody to do anything.
-_PLAN = re.compile(r".*/\.gemini/tmp/[\w-]+/(?:[\w-]+/)?plans/[\w-]+\.md")
+_PLAN = lazy_pattern(r".*/\.gemini/tmp/[\w-]+/(?:[\w-]+/)?plans/[\w-]+\.md")
 # Besides: variables, paths that Python imports from, and settings that are programs.
-PROTECTED_PATTERN = re.compile(
+PROTECTED_PATTERN = lazy_pattern(
     r"\.env\..+|.+\.pth|.+\.config\.[cm]?[jt]s|(?:docker-)?compose\..+\.ya?ml|requirements.*\.(?:txt|in)"
 )
 

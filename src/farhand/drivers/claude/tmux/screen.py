@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise, takewhile
 
 from farhand.drivers.wires.tmux.screen import begins, bright, pieces, plain
+from farhand.model.lazy_pattern import lazy_pattern
 
 PROMPTS = ("❯", "!")
 REPLY = "⎿"
-_BESIDE = re.compile(r"\s{2,}│ .*$")
-_RULE = re.compile(r"^[─━]{10,}")
+_BESIDE = lazy_pattern(r"\s{2,}│ .*$")
+_RULE = lazy_pattern(r"^[─━]{10,}")
 # A message that is longer is shown as a token, and arrives whole all the same.
-_TOKEN = re.compile(r"^\[Pasted text #\d+")
+_TOKEN = lazy_pattern(r"^\[Pasted text #\d+")
 
 
 def read_box(screen: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import shutil
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -23,13 +22,14 @@ from farhand.drivers.wires.holder.process import sentence
 from farhand.drivers.wires.listener import is_trusted_listener
 from farhand.model.errors import AgentGone
 from farhand.model.holder_ports import Held, Holders
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.logger import get_logger
 from farhand.model.present import Worker
 from farhand.model.words import Mode, Word, replace
 
 log = get_logger("opencode")
 HOLDER = "opencode-server"
-LISTENING = re.compile(rb"listening on (http://[^\s]+)")
+LISTENING = lazy_pattern(rb"listening on (http://[^\s]+)")
 START_TIMEOUT_SECONDS = 120.0
 HEALTH_TIMEOUT_SECONDS = 10.0
 

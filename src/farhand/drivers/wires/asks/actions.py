@@ -12,6 +12,7 @@ import msgspec
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.model import action as actions
 from farhand.model.action import Action, ActionKind
+from farhand.model.lazy_pattern import lazy_pattern
 
 # What the agents call their tools.
 _TOOLS: Final[Mapping[ActionKind, frozenset[str]]] = {
@@ -23,7 +24,7 @@ _TOOLS: Final[Mapping[ActionKind, frozenset[str]]] = {
     ActionKind.FETCH: frozenset("WebFetch webfetch web_fetch fetch".split()),
 }
 _PATHS: Final = ("file_path", "notebook_path", "filePath", "filepath", "abs_path", "path", "dir_path")
-_PATCHED: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
+_PATCHED: Final = lazy_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
 
 
 def action_of(tool: str, arguments: Fields, name: str = "") -> Action:

@@ -11,16 +11,17 @@ from typing import Final
 
 from farhand.drivers.wires.asks.actions import compact_json
 from farhand.model.git_config import is_harmless, settings_of
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.visible import visible
 from farhand.model.words import Word, replace
 
 # So many stand before the whole, for the eye.
 MOST_COMMANDS: Final = 5
 # A comment of JSON, or a string, in which nothing is a comment; and a comma with nothing behind it.
-_COMMENTED: Final = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
-_TRAILING: Final = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+_COMMENTED: Final = lazy_pattern(r'("(?:[^"\\]|\\.)*")|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+_TRAILING: Final = lazy_pattern(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 # A hundred names with dots between them, as no text has them.
-_DEEP_KEY: Final = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
+_DEEP_KEY: Final = lazy_pattern(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
 _SERVERS: Final = frozenset("mcpServers mcp_servers mcp".split())
 
 

@@ -5,7 +5,6 @@ worker has is answered `{}`, and nobody hears of it."""
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Callable, Mapping
 
@@ -17,14 +16,15 @@ from starlette.routing import Route
 from farhand.drivers.wires.hooks.endpoint import HookEndpoint, HookReport
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import TooLarge
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.worker_keys import SCOPE_WORKER
 
 HOOKS_PATH = "/api/hooks/"
 LONGEST_PAYLOAD = 8 * 1024 * 1024
 # What the agents call the id of their conversation.
 SESSION_FIELDS = ("session_id", "sessionId", "sessionID", "thread_id", "thread-id", "threadId")
-NAME = re.compile(r"[A-Za-z0-9-]{1,64}\Z")
-KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
+NAME = lazy_pattern(r"[A-Za-z0-9-]{1,64}\Z")
+KEBAB = lazy_pattern(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 # Who has that session of that backend; empty when nobody has.
 Whose = Callable[[str, str], str]

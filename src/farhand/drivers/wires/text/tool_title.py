@@ -8,9 +8,10 @@ from collections.abc import Mapping
 import msgspec
 
 from farhand.drivers.wires.foreign_json import Fields
+from farhand.model.lazy_pattern import lazy_pattern
 
 LONGEST_TITLE = 120
-_FIELD = re.compile(r"\{([\w|]+)\}")
+_FIELD = lazy_pattern(r"\{([\w|]+)\}")
 
 
 def tool_title(tool: str, arguments: Fields, titles: Mapping[str, str]) -> str:

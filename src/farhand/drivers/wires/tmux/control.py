@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,13 +13,14 @@ from anyio.abc import Process
 
 from farhand.drivers.wires.tmux.errors import TmuxGone, TmuxMissing, TmuxRefused, TmuxUnreachable
 from farhand.drivers.wires.tmux.protocol import TmuxNotice, TmuxReader, TmuxReply, command_line
+from farhand.model.lazy_pattern import lazy_pattern
 
 Listener = Callable[[TmuxNotice], Awaitable[None]]
 # So much of what tmux says on its stderr is kept, and so long its end is waited for.
 ERROR_BYTES = 2000
 ERROR_SECONDS = 2.0
 # Without a server there is nothing to connect to; everything else about the socket is for a person to mend.
-_NO_SOCKET = re.compile(
+_NO_SOCKET = lazy_pattern(
     r"error connecting to .*(?<!\(No such file or directory\))(?<!\(Connection refused\))$"
     r"|error creating |couldn't create directory |directory .* has unsafe permissions"
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
@@ -12,6 +11,7 @@ import anyio
 
 from farhand.drivers.wires.tmux import Pane, TmuxError
 from farhand.model.errors import CannotDo
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.panes import PaneInput, PanePiece, as_piece
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ BATCH_SECONDS = 0.016
 # A screen that is read as text is read this often at the most, with so many lines that were on it before.
 SCREEN_SECONDS = 0.1
 LINES_ABOVE = 200
-_OCTAL = re.compile(rb"\\([0-7]{3})")
+_OCTAL = lazy_pattern(rb"\\([0-7]{3})")
 _SHAPE = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y}"
 
 

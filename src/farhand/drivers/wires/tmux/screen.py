@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from farhand.drivers.wires.tmux.protocol import pictured
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.visible import is_hidden
 
-_ESCAPE = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
-_COLOUR = re.compile(r"\x1b\[([0-9;]*)m")
-_RULE = re.compile("[▔▄▀─━]{4,}")
+_ESCAPE = lazy_pattern(r"\x1b\[[0-9;:]*[A-Za-z]")
+_COLOUR = lazy_pattern(r"\x1b\[([0-9;]*)m")
+_RULE = lazy_pattern("[▔▄▀─━]{4,}")
 _HEAD = 12
 
 
