@@ -40,11 +40,6 @@ async def ann() -> AsyncIterator[SharedWorker]:
         yield opened
 
 
-async def hired(house: House, cli_env: ClaudeEnv, mode: Mode = Mode.DEFAULT) -> None:
-    """A worker who asks before it acts."""
-    await house.hire(backend="claude", directory=cli_env.project, mode=mode)
-
-
 def touch(cli_env: ClaudeEnv, marker: str, name: str, then: str = "done") -> Path:
     """The model wants to create a file; the file."""
     command = use("Bash", said="I will", command=f"touch {name}", description="Create a file")
@@ -210,22 +205,6 @@ async def test_a_stop_while_it_asks_ends_the_question_without_a_word_of_hooks(an
         assert await noted(house) == []
 
 
-async def test_an_ask_outlives_the_node(cli_env: ClaudeEnv) -> None:
-    file = touch(cli_env, "zz-six", "six.txt")
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-six")
-        ask = await house.fact(AskRaised)
-    assert not file.exists()
-    async with cli_env.open() as house:
-        assert house.worker().asks[0].id == ask.ask
-        await house.answer(ask.ask, "allow")
-        assert (await house.fact(AnswerDelivered)).problem == ""
-        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert file.exists()
-        assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
-
-
 async def test_a_killed_hook_lets_nothing_run(ann: SharedWorker) -> None:
     cli_env = ann.cli_env
     cli_env.model.script.conversation("zz-seven", use("Bash", command="touch seven.txt", description="Seven"))
@@ -287,17 +266,6 @@ async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(ann: Shared
         place_program(hook.parent)
 
 
-async def test_the_deadline_denies(cli_env: ClaudeEnv) -> None:
-    file = touch(cli_env, "zz-eight", "eight.txt", then="too bad")
-    async with cli_env.open(ask_seconds=1.5) as house:
-        await hired(house, cli_env)
-        await house.say("zz-eight")
-        assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
-        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert not file.exists()
-    assert cli_env.model.prompted("Nobody answered in time")
-
-
 async def test_a_questionnaire_is_asked_question_by_question(ann: SharedWorker) -> None:
     cli_env = ann.cli_env
     red = {"label": "Red", "description": "warm"}
@@ -322,26 +290,66 @@ async def test_a_questionnaire_is_asked_question_by_question(ann: SharedWorker) 
     assert any("Blue" in text and "Red, Blue" in text for text in call.texts)
 
 
-async def test_a_plan_is_shown_whole_and_gone_ahead_with_asking_before_each_edit(cli_env: ClaudeEnv) -> None:
+async def test_a_plan_an_ask_that_outlives_the_node_and_one_that_nobody_answers(cli_env: ClaudeEnv) -> None:
+    """A start of the agent costs seconds: three nodes, one after the other, find the same one."""
+    async with cli_env.open() as house:
+        await house.hire(backend="claude", directory=cli_env.project, mode=Mode.DEFAULT)
+        await a_plan_is_shown_whole_and_gone_ahead_with_asking_before_each_edit(house, cli_env)
+        file, ask = await an_ask_is_left_open(house, cli_env)
+    assert not file.exists()
+    async with cli_env.open() as house:
+        await an_ask_outlives_the_node(house, file, ask)
+    async with cli_env.open(ask_seconds=1.5) as house:
+        await the_deadline_denies(house, cli_env)
+
+
+async def a_plan_is_shown_whole_and_gone_ahead_with_asking_before_each_edit(house: House, cli_env: ClaudeEnv) -> None:
+    """On the way there Claude Code passes the mode in which it edits unasked, and would go back to that one."""
     plan, file = "# Plan\n\n1. Do one thing\n2. Do another", cli_env.project / "new.txt"
     script = cli_env.model.script
     script.conversation("zz-plan", writes_plan(plan), use("ExitPlanMode"), say("on it"))
     script.conversation("zz-write", use("Write", file_path=str(file), content="x\n"), say("not done"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env, Mode.DEFAULT)
-        # On the way there Claude Code passes the mode in which it edits unasked, and would go back to that one.
-        changed = await house.send(Tune(id=house.id(), worker="ann", mode=Mode.PLAN))
-        await house.fact(Tuned, after=changed.seq)
-        await house.say("zz-plan")
-        ask = await house.fact(AskRaised)
-        assert (ask.about, ask.detail) == (AskKind.PLAN, plan)
-        await house.answer(ask.ask, "allow")
-        ended = await house.event(TurnEnded)
-        assert isinstance(ended.fact, TurnEnded)
-        assert ended.fact.how is HowEnded.COMPLETED
-        assert "on it" in (await house.fact(Said)).text
-        await house.say("zz-write")
-        edit = await house.fact(AskRaised, after=ended.seq)
-        await house.answer(edit.ask, "deny")
-        await house.fact(TurnEnded, after=ended.seq)
+    changed = await house.send(Tune(id=house.id(), worker="ann", mode=Mode.PLAN))
+    await house.fact(Tuned, after=changed.seq)
+    await house.say("zz-plan")
+    ask = await house.fact(AskRaised)
+    assert (ask.about, ask.detail) == (AskKind.PLAN, plan)
+    await house.answer(ask.ask, "allow")
+    ended = await house.event(TurnEnded)
+    assert isinstance(ended.fact, TurnEnded)
+    assert ended.fact.how is HowEnded.COMPLETED
+    assert "on it" in (await house.fact(Said)).text
+    await house.say("zz-write")
+    edit = await house.fact(AskRaised, after=ended.seq)
+    await house.answer(edit.ask, "deny")
+    await house.fact(TurnEnded, after=ended.seq)
     assert not file.exists()
+
+
+async def an_ask_is_left_open(house: House, cli_env: ClaudeEnv) -> tuple[Path, AskRaised]:
+    """The file that it is about, and the ask."""
+    house.begin_anew()
+    file = touch(cli_env, "zz-six", "six.txt")
+    await house.say("zz-six")
+    return file, await house.fact(AskRaised)
+
+
+async def an_ask_outlives_the_node(house: House, file: Path, ask: AskRaised) -> None:
+    """It is asked once, and answered to the node that came after."""
+    assert house.worker().asks[0].id == ask.ask
+    await house.answer(ask.ask, "allow")
+    assert (await house.fact(AnswerDelivered)).problem == ""
+    assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    assert file.exists()
+    raised = [event.fact for event in await house.history() if isinstance(event.fact, AskRaised)]
+    assert [one.detail for one in raised].count(ask.detail) == 1
+
+
+async def the_deadline_denies(house: House, cli_env: ClaudeEnv) -> None:
+    """What nobody answers in time is a no."""
+    file = touch(cli_env, "zz-eight", "eight.txt", then="too bad")
+    await house.say("zz-eight")
+    assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
+    assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    assert not file.exists()
+    assert cli_env.model.prompted("Nobody answered in time")

@@ -59,6 +59,8 @@ async def test_one_worker_in_a_terminal_bears_all_that_comes_from_a_phone(
     await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
     await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
     await what_was_answered_while_the_node_was_dead_is_told(cli_env, phone)
+    await a_node_killed_right_after_an_answer_does_not_repeat_it(cli_env, phone, model, with_its_agent=False)
+    await phone.start()
     await a_hook_that_is_killed_lets_nothing_run(cli_env, phone)
 
 
@@ -87,10 +89,16 @@ async def what_was_answered_while_the_node_was_dead_is_told(cli_env: ClaudeEnv, 
     assert await phone.answers("all done while you were away") == 1
 
 
-@pytest.mark.parametrize("agent", ["agent alive", "agent killed"])
-async def test_a_node_killed_right_after_an_answer_does_not_repeat_it(
-    cli_env: ClaudeEnv, phone: Phone, model: ScriptedPhoneModel, agent: str
+async def test_a_node_killed_with_its_agent_right_after_an_answer_does_not_repeat_it(
+    cli_env: ClaudeEnv, phone: Phone, model: ScriptedPhoneModel
 ) -> None:
+    await a_node_killed_right_after_an_answer_does_not_repeat_it(cli_env, phone, model, with_its_agent=True)
+
+
+async def a_node_killed_right_after_an_answer_does_not_repeat_it(
+    cli_env: ClaudeEnv, phone: Phone, model: ScriptedPhoneModel, *, with_its_agent: bool
+) -> None:
+    """Whether its agent lives on or not; at last the node is dead."""
     for name in ("first", "second", "third"):
         model.says(f"zz-{name}", f"the {name} answer")
     for name in ("first", "second"):
@@ -98,7 +106,7 @@ async def test_a_node_killed_right_after_an_answer_does_not_repeat_it(
         await phone.hears(f"the {name} answer")
         # The transcript has it 100 ms later.
         await phone.kill()
-        if agent == "agent killed":
+        if with_its_agent:
             for pid in await anyio.to_thread.run_sync(cli_env.agents):
                 os.kill(pid, signal.SIGKILL)
         await phone.start()

@@ -24,7 +24,7 @@ async def hired(house: House, cli_env: ClaudeEnv, name: str = "ann") -> None:
     await house.hire(name, "claude", directory=cli_env.project)
 
 
-async def test_a_message_is_answered_in_a_fresh_home(cli_env: ClaudeEnv) -> None:
+async def test_a_message_is_answered_in_a_fresh_home_and_a_panel_at_the_desk_keeps_one_out(cli_env: ClaudeEnv) -> None:
     cli_env.model.script.conversation("zz-hello", say("hello manager"))
     async with cli_env.open() as house:
         await hired(house, cli_env)
@@ -34,6 +34,7 @@ async def test_a_message_is_answered_in_a_fresh_home(cli_env: ClaudeEnv) -> None
         assert ended.fact.how is HowEnded.COMPLETED  # type: ignore[union-attr]
         assert (await house.fact(Said)).text == "hello manager"
         assert (await house.fact(Seen)).message == accepted.message
+        await a_panel_at_the_desk_keeps_a_message_out_and_is_told(house, cli_env)
 
 
 async def test_an_untrusted_folder_of_an_older_account_is_trusted_by_keys(cli_env: ClaudeEnv) -> None:
@@ -89,20 +90,20 @@ async def closed(cli_env: ClaudeEnv, pane: Pane) -> None:
                     await anyio.sleep(0.05)
 
 
-async def test_a_panel_at_the_desk_keeps_a_message_out_and_is_told(cli_env: ClaudeEnv) -> None:
-    cli_env.model.script.conversation("zz-hello", say("hello manager"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
-        await cli_env.tmux.type(pane, "/config")
-        await cli_env.tmux.press(pane, "Enter")
-        with anyio.fail_after(240):
-            while read_box(await cli_env.tmux.capture(pane, colours=True)) is not None:  # noqa: ASYNC110
-                await anyio.sleep(0.05)
-        await house.say("zz-hello")
-        failed = await house.event(TurnEnded)
-        assert "no input box" in failed.fact.error  # type: ignore[union-attr]
-        assert "attach -t" in failed.fact.error  # type: ignore[union-attr]
-        await closed(cli_env, pane)
-        await house.say("zz-hello")
-        assert (await house.fact(TurnEnded, after=failed.seq)).how is HowEnded.COMPLETED
+async def a_panel_at_the_desk_keeps_a_message_out_and_is_told(house: House, cli_env: ClaudeEnv) -> None:
+    """Once it is closed, the next message is answered."""
+    house.begin_anew()
+    cli_env.model.script.conversation("zz-panel", say("hello again"))
+    pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
+    await cli_env.tmux.type(pane, "/config")
+    await cli_env.tmux.press(pane, "Enter")
+    with anyio.fail_after(240):
+        while read_box(await cli_env.tmux.capture(pane, colours=True)) is not None:  # noqa: ASYNC110
+            await anyio.sleep(0.05)
+    await house.say("zz-panel")
+    failed = await house.event(TurnEnded)
+    assert "no input box" in failed.fact.error  # type: ignore[union-attr]
+    assert "attach -t" in failed.fact.error  # type: ignore[union-attr]
+    await closed(cli_env, pane)
+    await house.say("zz-panel")
+    assert (await house.fact(TurnEnded, after=failed.seq)).how is HowEnded.COMPLETED

@@ -56,7 +56,30 @@ async def called(phone: Phone, path: str, body: Any = None) -> Any:
 
 
 @promise("flows.1", "backend.13", "claude.3", "claude.4", "security.1", "files.8")
-async def test_whoever_is_hired_is_welcomed_and_knows_the_node(cli_env: ClaudeEnv, phone: Phone) -> None:
+@promise("flows.2", "running.11", "routing.10", "routing.12")
+@promise("workers.6", "http.16", "http.5", "flows.3", "claude.2")
+@promise("media.2", "updates.8")
+@promise("commands.5", "commands.6", "commands.9", "states.1", "workers.5")
+@promise("media.18", "media.12", "texts.17")
+@promise("commands.3", "commands.7", "commands.14", "routing.6", "texts.1")
+async def test_one_worker_goes_all_the_ways_of_a_team(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """A start of the agent costs seconds: each promise takes her as the one before has left her."""
+    await whoever_is_hired_is_welcomed_and_knows_the_node(cli_env, phone)
+    await what_the_manager_asks_the_bot_about_it(cli_env, phone)
+    await a_message_its_answer_and_a_reply_to_it(cli_env, phone)
+    await others_find_it_and_write_to_it(cli_env, phone)
+    await a_file_from_the_phone_is_read_once(cli_env, phone)
+    await files_in_its_answer_go_by_the_rules(cli_env, phone)
+    await a_long_answer_while_the_node_is_dead_is_told_whole(cli_env, phone)
+    await paused_and_relaunched(cli_env, phone)
+    await relaunched_in_mid_turn(cli_env, phone)
+    await mentions_and_colleagues(cli_env, phone)
+    await let_go(cli_env, phone)
+    await let_go_in_mid_turn(cli_env, phone)
+
+
+async def whoever_is_hired_is_welcomed_and_knows_the_node(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Its environment names the node and has no secret of it."""
     welcome = json.dumps((await cli_env.model.asked("You are ann")).body)
     assert f"http://localhost:{port(phone)}/workers" in welcome
     folder = cli_env.folder / "farhand" / "nodes" / "test"
@@ -79,8 +102,8 @@ async def test_whoever_is_hired_is_welcomed_and_knows_the_node(cli_env: ClaudeEn
     assert "Working: no\nBackend: claude\nOnline: yes\nReady: yes\nMode: tmux\n" in progress.text
 
 
-@promise("flows.2", "running.11", "routing.10", "routing.12")
-async def test_a_message_its_answer_and_a_reply_to_it(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def a_message_its_answer_and_a_reply_to_it(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """The reply comes with what it replies to."""
     cli_env.model.script.conversation("zz-what", say("**All** is `well` & good"))
     cli_env.model.script.conversation("zz-sure", say("I am sure"))
     spoken = await phone.manager.says("zz-what is up?")
@@ -94,10 +117,10 @@ async def test_a_message_its_answer_and_a_reply_to_it(cli_env: ClaudeEnv, phone:
     assert next(one for one in chat if one.message_id == spoken.message_id).reactions == ("👀",)
 
 
-@promise("workers.6", "http.16", "http.5", "flows.3", "claude.2")
-async def test_others_find_it_and_write_to_it(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def others_find_it_and_write_to_it(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """By its pipe, by the example that the node gives, and by hand."""
     cli_env.model.script.conversation("zz-pipe", say("the pipe is heard"))
-    cli_env.model.script.conversation("your message", say("the example is heard"))
+    cli_env.model.script.conversation("> your message", say("the example is heard"))
     (entry,) = json.loads(await called(phone, "/workers"))["workers"]
     assert (entry["name"], entry["protocol"], entry["address"]) == ("ann", "tmux", "claude-test-ann")
     pipe = cli_env.folder / "temporary" / "test" / "ann" / "in.pipe"
@@ -105,14 +128,14 @@ async def test_others_find_it_and_write_to_it(cli_env: ClaudeEnv, phone: Phone) 
     await phone.manager.reads("the pipe is heard", seconds=SECONDS)
     await anyio.run_process(["sh", "-c", entry["send_example"]], env=cli_env.environment)
     await phone.manager.reads("the example is heard", seconds=SECONDS)
-    asked = str((await cli_env.model.asked("your message")).body)
+    asked = str((await cli_env.model.asked("> your message")).body)
     assert f"{FRAME.format(who=UNKNOWN_PROGRAM)}\\n> your message" in asked
     assert await called(phone, "/response", {"session": "ann", "text": "<b>by</b> hand", "id": 1}) == "OK"
     assert (await phone.manager.reads("by hand", seconds=SECONDS)).text == "ann:\nby hand"
 
 
-@promise("media.2", "updates.8")
-async def test_a_file_from_the_phone_is_read_once(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def a_file_from_the_phone_is_read_once(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Its place stands once in what the model is told."""
     cli_env.model.script.conversation("zz-file", say("read it"))
     await phone.manager.sends_document(b"1,2\n", "data.csv", mime_type="text/csv", caption="zz-file, please")
     await phone.manager.reads("read it", seconds=SECONDS)
@@ -123,34 +146,74 @@ async def test_a_file_from_the_phone_is_read_once(cli_env: ClaudeEnv, phone: Pho
     assert told.count(found.group(1)) == 1
 
 
-@promise("commands.5", "commands.6", "commands.9", "states.1", "workers.5")
-async def test_paused_relaunched_and_let_go(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def paused_and_relaunched(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """A turn is stopped from the phone, and the agent started anew."""
     cli_env.model.script.conversation("zz-long", ScriptedReply((ScriptedText("thinking"), Hold("for ever"))))
     cli_env.model.script.conversation("zz-again", say("here again"))
     await phone.manager.says("zz-long")
     await cli_env.model.asked("zz-long")
     await phone.manager.says("/pause")
     await phone.manager.reads("Ann is paused. I'll pick up where we left off.", seconds=SECONDS)
-    await phone.manager.reads("■ Stopped.", seconds=SECONDS)
+    await stopped(phone, 1)
     await phone.manager.says("/relaunch")
     await phone.manager.reads("Bringing Ann back online...", seconds=SECONDS)
     await phone.manager.says("zz-again")
     await phone.manager.reads("here again", seconds=SECONDS)
+
+
+async def stopped(phone: Phone, times: int) -> None:
+    """Waits until so many turns were told as stopped."""
+    await phone.manager.sees(
+        lambda chat: sum("■ Stopped." in one.text for one in chat if not one.deleted) == times, seconds=SECONDS
+    )
+
+
+async def relaunched_in_mid_turn(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """The turn is stopped, and the next message answered."""
+    cli_env.model.script.conversation("zz-one", ScriptedReply((ScriptedText("half of one"), Hold("one"))))
+    cli_env.model.script.conversation("zz-next", say("and once more"))
+    await phone.manager.says("zz-one")
+    await cli_env.model.asked("zz-one")
+    await phone.manager.says("/relaunch")
+    await stopped(phone, 2)
+    await phone.manager.says("zz-next")
+    await phone.manager.reads("and once more", seconds=SECONDS)
+
+
+async def let_go(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Bob, who has nothing to do, leaves nothing behind."""
+    await phone.manager.says("/end bob")
+    await phone.manager.reads("Bob removed from your team.", seconds=SECONDS)
+    folder = cli_env.folder / "temporary" / "test" / "bob"
+    await until(lambda: not folder.exists())
+    assert "claude-test-bob" not in await tmux(cli_env, "list-sessions")
+    (left,) = json.loads(await called(phone, "/workers"))["workers"]
+    assert left["name"] == "ann"
+
+
+async def let_go_in_mid_turn(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Ann, the last of the team, is let go while she works."""
+    cli_env.model.script.conversation("zz-two", ScriptedReply((ScriptedText("half of two"), Hold("two"))))
+    await phone.manager.says("@ann zz-two")
+    await cli_env.model.asked("zz-two")
     await phone.manager.says("/end ann")
     await phone.manager.reads("Ann removed from your team.", seconds=SECONDS)
-    folder = cli_env.folder / "temporary" / "test" / "ann"
-    await until(lambda: not folder.exists())
+    chat = await phone.bot.messages(MANAGER)
+    assert sum("■ Stopped." in one.text for one in chat if not one.deleted) == 3
     assert "claude-test-ann" not in await tmux(cli_env, "list-sessions")
     assert json.loads(await called(phone, "/workers")) == {"workers": []}
+    await until(lambda: not cli_env.agents())
+    folder = cli_env.folder / "temporary" / "test" / "ann"
+    await until(lambda: not folder.exists())
 
 
-@promise("media.18", "media.12", "texts.17")
-async def test_files_in_its_answer_go_by_the_rules(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def files_in_its_answer_go_by_the_rules(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """One is sent, one is not there, one stands in code, and one may not go."""
     notes = cli_env.project / "notes.md"
     notes.write_text("for the manager")
     answer = f"Here. [[file:{notes}|the notes]] [[image:/no/such.png]] `[[file:/in/code.md]]` [[file:/etc/x.pem]]"
-    cli_env.model.script.conversation("zz-files", say(answer))
-    await phone.manager.says("zz-files")
+    cli_env.model.script.conversation("zz-sends", say(answer))
+    await phone.manager.says("zz-sends")
     await phone.manager.reads("ann: [Image failed: /no/such.png]", seconds=SECONDS)
     await phone.manager.reads("ann: [File failed: /etc/x.pem]", seconds=SECONDS)
     assert "[[file:/in/code.md]]" in (await phone.manager.reads("ann:\nHere.", seconds=SECONDS)).text
@@ -158,28 +221,9 @@ async def test_files_in_its_answer_go_by_the_rules(cli_env: ClaudeEnv, phone: Ph
     assert [call.parameters["caption"] for call in sent] == ["ann: the notes"]
 
 
-async def test_relaunched_and_let_go_in_mid_turn(cli_env: ClaudeEnv, phone: Phone) -> None:
-    cli_env.model.script.conversation("zz-one", ScriptedReply((ScriptedText("half of one"), Hold("one"))))
-    cli_env.model.script.conversation("zz-next", say("here again"))
-    cli_env.model.script.conversation("zz-two", ScriptedReply((ScriptedText("half of two"), Hold("two"))))
-    await phone.manager.says("zz-one")
-    await cli_env.model.asked("zz-one")
-    await phone.manager.says("/relaunch")
-    await phone.manager.reads("■ Stopped.", seconds=SECONDS)
-    await phone.manager.says("zz-next")
-    await phone.manager.reads("here again", seconds=SECONDS)
-    await phone.manager.says("zz-two")
-    await cli_env.model.asked("zz-two")
-    await phone.manager.says("/end ann")
-    await phone.manager.reads("Ann removed from your team.", seconds=SECONDS)
-    chat = await phone.bot.messages(MANAGER)
-    assert sum("■ Stopped." in one.text for one in chat if not one.deleted) == 2
-    assert "claude-test-ann" not in await tmux(cli_env, "list-sessions")
-    await until(lambda: not cli_env.agents())
+async def what_the_manager_asks_the_bot_about_it(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """The team, the settings, a command that is not there, what was learned."""
 
-
-@promise("commands.3", "commands.7", "commands.14", "routing.6", "texts.1")
-async def test_what_the_manager_asks_the_bot_about_it(cli_env: ClaudeEnv, phone: Phone) -> None:
     async def asks(text: str) -> str:
         spoken = await phone.manager.says(text)
         chat = await phone.manager.sees(lambda seen: any(one.reply_to == spoken.message_id for one in seen))
@@ -198,7 +242,8 @@ async def test_what_the_manager_asks_the_bot_about_it(cli_env: ClaudeEnv, phone:
     await phone.manager.reads("Problem, fix, why.", seconds=SECONDS)
 
 
-async def test_mentions_and_colleagues(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def mentions_and_colleagues(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Bob is hired beside her: one message for both, one for her alone."""
     cli_env.model.script.conversation("You are bob", say("Bob is ready."))
     cli_env.model.script.conversation("zz-everyone", say("one of us"))
     cli_env.model.script.conversation("zz-everyone", say("one of us"))
@@ -214,7 +259,8 @@ async def test_mentions_and_colleagues(cli_env: ClaudeEnv, phone: Phone) -> None
     assert [(one["name"], one["protocol"]) for one in listed] == [("ann", "tmux"), ("bob", "tmux")]
 
 
-async def test_a_long_answer_while_the_node_is_dead_is_told_whole(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def a_long_answer_while_the_node_is_dead_is_told_whole(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Each paragraph once."""
     long = "\n\n".join(f"Paragraph {number}: " + "word " * 60 for number in range(40)).strip()
     cli_env.model.script.conversation(
         "zz-dead", ScriptedReply((Hold("dead"), ScriptedText(f"the first line\n\n{long}\n\nthe last line")))

@@ -49,7 +49,19 @@ async def progress(phone: Phone) -> str:
     return next(one.text for one in chat if one.reply_to == asked.message_id)
 
 
-async def test_an_ask_answered_at_the_desk_is_over_on_the_phone(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def test_asks_and_answers_on_the_phone_and_at_the_desk_until_tmux_is_killed(
+    cli_env: ClaudeEnv, phone: Phone
+) -> None:
+    """A start of the agent costs seconds: each promise takes the workers as the one before has left them."""
+    await an_ask_answered_at_the_desk_is_over_on_the_phone(cli_env, phone)
+    await a_refusal_with_a_word_of_advice_reaches_the_agent(cli_env, phone)
+    await several_choices_are_ticked_on_the_phone(cli_env, phone)
+    await a_plan_is_read_on_the_phone_and_gone_ahead_with(cli_env, phone)
+    await two_workers_at_once_a_long_answer_and_a_killed_tmux(cli_env, phone)
+
+
+async def an_ask_answered_at_the_desk_is_over_on_the_phone(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Its message has no buttons any more."""
     cli_env.model.script.conversation("zz-desk", use("Bash", command="touch desk.txt", description="Desk"), say("made"))
     await phone.manager.says("zz-desk")
     ask = await phone.reads("touch desk.txt")
@@ -65,7 +77,8 @@ async def test_an_ask_answered_at_the_desk_is_over_on_the_phone(cli_env: ClaudeE
     assert (cli_env.project / "desk.txt").exists()
 
 
-async def test_a_refusal_with_a_word_of_advice_reaches_the_agent(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def a_refusal_with_a_word_of_advice_reaches_the_agent(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """The advice is a reply to the message that asks for it."""
     cli_env.model.script.conversation("zz-no", use("Bash", command="touch no.txt", description="No"), say("I see"))
     await phone.manager.says("zz-no")
     await phone.manager.taps(await phone.reads("touch no.txt"), "Deny, and say why")
@@ -76,7 +89,8 @@ async def test_a_refusal_with_a_word_of_advice_reaches_the_agent(cli_env: Claude
     assert any("never on a Friday" in text for text in cli_env.model.prompted("zz-no")[-1].texts)
 
 
-async def test_several_choices_are_ticked_on_the_phone(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def several_choices_are_ticked_on_the_phone(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """And sent together."""
     options = [{"label": label, "description": ""} for label in ("Red", "Green", "Blue")]
     question = {"question": "Which colors?", "header": "Colors", "multiSelect": True, "options": options}
     cli_env.model.script.conversation("zz-many", use("AskUserQuestion", questions=[question]), say("thanks"))
@@ -97,7 +111,8 @@ async def ticked(phone: Phone, ask: ShownMessage, label: str) -> ShownMessage:
     return now(await phone.manager.sees(lambda chat: label in now(chat).labels, seconds=SECONDS))
 
 
-async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def a_plan_is_read_on_the_phone_and_gone_ahead_with(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Pat is hired to plan."""
     plan = "# Plan\n\n1. Do one thing\n2. Do another"
     cli_env.model.script.conversation("zz-plan", writes_plan(plan), use("ExitPlanMode"), say("on it"))
     await phone.manager.says("/hire pat --mode plan")
@@ -109,23 +124,22 @@ async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(cli_env: ClaudeEn
     await phone.manager.reads("on it", seconds=SECONDS)
 
 
-async def test_two_workers_at_once_a_long_answer_and_a_killed_tmux(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def two_workers_at_once_a_long_answer_and_a_killed_tmux(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Both are told of it, and ann comes back with her memory."""
     long = " ".join(f"word{number}" for number in range(1500))
     cli_env.model.script.conversation("zz-ann", ScriptedReply((ScriptedText(long),)))
-    cli_env.model.script.conversation("zz-bob", say("bob here"))
+    cli_env.model.script.conversation("zz-pat", say("pat here"))
     cli_env.model.script.conversation("zz-again", say("ann again"))
-    await phone.manager.says("/hire bob --ask")
-    await phone.manager.reads("Bob is added", seconds=SECONDS)
     await phone.manager.says("@ann zz-ann")
-    await phone.manager.says("@bob zz-bob")
-    await phone.manager.reads("bob:\nbob here", seconds=SECONDS)
+    await phone.manager.says("@pat zz-pat")
+    await phone.manager.reads("pat:\npat here", seconds=SECONDS)
     await phone.manager.reads("word1499", seconds=SECONDS)
     pages = [one.text for one in await phone.bot.messages(MANAGER) if one.text.startswith("ann:\nword")]
     assert len(pages) > 1
     assert " ".join(page.removeprefix("ann:\n") for page in pages) == long
     os.kill(int(await tmux(cli_env, "display-message", "-p", "#{pid}")), signal.SIGKILL)
     await phone.manager.reads("ann: The tmux server has ended", seconds=SECONDS)
-    await phone.manager.reads("bob: The tmux server has ended", seconds=SECONDS)
+    await phone.manager.reads("pat: The tmux server has ended", seconds=SECONDS)
     await online(phone, "ann")
     await phone.manager.says("@ann zz-again")
     await phone.manager.reads("ann again", seconds=SECONDS)

@@ -80,9 +80,11 @@ async def test_the_token_is_nowhere(cli_env: ClaudeEnv, phone: Phone) -> None:
     assert not [one for one in chat if one.from_bot and secret.decode() in one.text]
     # The search itself can find something.
     assert phone.bot.username.encode() in b"".join(path.read_bytes() for path in written)
+    await nothing_the_node_says_at_the_desk_has_it(cli_env, phone)
 
 
-async def test_nothing_the_node_says_at_the_desk_has_it(cli_env: ClaudeEnv, phone: Phone) -> None:
+async def nothing_the_node_says_at_the_desk_has_it(cli_env: ClaudeEnv, phone: Phone) -> None:
+    """Neither of its state nor of its journal."""
     secret = phone.bot.token.split(":")[1].encode()
     environment = {**cli_env.environment, "FARHAND_HOME": str(cli_env.folder / "farhand"), "NODE_NAME": "test"}
     for words in (["status", "--json"], ["status"], ["events"]):

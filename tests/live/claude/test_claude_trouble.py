@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.live.trouble_scenarios import in_trouble, without_program, written
+from tests.live.trouble_scenarios import Trouble, in_trouble, without_program, written
 
 from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.models.anthropic import limited
@@ -43,7 +43,7 @@ async def test_signed_out(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "unknown"), [("claude/tmux", "Unknown command: /zed"), ("claude/headless", "I know no zed.")]
 )
-async def test_a_strange_command_a_refused_key_and_a_usage_limit(
+async def test_a_panel_a_strange_command_a_refused_key_and_a_usage_limit(
     cli_env: ClaudeEnv, bot: FakeBot, kind: str, unknown: str
 ) -> None:
     """One after the other on one start of Claude Code, which is what costs."""
@@ -56,9 +56,18 @@ async def test_a_strange_command_a_refused_key_and_a_usage_limit(
     script.conversation("zz-limit", limited("come back tomorrow"))
     # It would try for minutes.
     async with in_trouble(cli_env, bot, lambda: cli_env.environment.update(CLAUDE_CODE_MAX_RETRIES="1")) as trouble:
+        if kind == "claude/tmux":
+            await a_panel_of_its_own_is_read_and_closed_and_told_once(trouble)
         await trouble.does_not_know(kind, "/zed hi", unknown)
         await trouble.fails(kind, "zz-key", "at the desk: run claude and type /login. Then try again.")
         await trouble.is_limited(kind, "zz-limit")
+
+
+async def a_panel_of_its_own_is_read_and_closed_and_told_once(trouble: Trouble) -> None:
+    """And not as a dialog that waits."""
+    await trouble.does_not_know("claude/tmux", "/status", "(read off the screen)")
+    chat = await trouble.manager.sees(bool)
+    assert [one.text for one in chat if "waits in a dialog" in one.text or "▔▔" in one.text] == []
 
 
 @IN_BOTH
@@ -77,10 +86,3 @@ async def test_a_folder_that_nobody_has_trusted(cli_env: ClaudeEnv, bot: FakeBot
     settings = written(cli_env.project / ".claude/settings.json", json.dumps(hook))
     async with in_trouble(cli_env, bot, settings) as trouble:
         await trouble.asks_for_trust(kind, "touch pwned")
-
-
-async def test_a_panel_of_its_own_is_read_and_closed_and_told_once(cli_env: ClaudeEnv, bot: FakeBot) -> None:
-    async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.does_not_know("claude/tmux", "/status", "(read off the screen)")
-        chat = await trouble.manager.sees(bool)
-        assert [one.text for one in chat if "waits in a dialog" in one.text or "▔▔" in one.text] == []

@@ -33,13 +33,13 @@ def script(cli_env: CodexEnv) -> ForeignScript:
     return ForeignScript(cli_env.project)
 
 
-async def test_a_sprint_goes_on_by_itself(cli_env: CodexEnv, desk: Desk, script: ForeignScript) -> None:
+async def test_a_sprint_goes_on_by_itself_and_stop_ends_the_next_one_with_its_turn(
+    cli_env: CodexEnv, desk: Desk, script: ForeignScript
+) -> None:
     cli_env.model.script.conversation("zz-one", say("did one"))
     cli_env.model.script.conversation("zz-two", say("did two"))
     await a_sprint_goes_on_by_itself(desk, script)
-
-
-async def test_stop_ends_a_sprint_with_its_turn(cli_env: CodexEnv, desk: Desk, script: ForeignScript) -> None:
+    script.begins_anew()
     cli_env.model.script.conversation("zz-held", ScriptedReply((Hold("go"), ScriptedText("did one"))))
     cli_env.model.script.conversation("zz-later", say("as before"))
     await stop_ends_a_sprint_with_its_turn(desk, script, lambda: cli_env.model.prompted("zz-held"))

@@ -11,7 +11,6 @@ import pytest
 from tests.live.turn_scenarios import (
     a_limit_parks_the_message_and_a_try_brings_it_once,
     a_stopped_turn_makes_room,
-    an_ask_outlives_the_node,
 )
 
 from farhand.app import open_drivers
@@ -52,77 +51,165 @@ async def hired(house: House, cli_env: CodexEnv, mode: Mode = Mode.DEFAULT) -> N
     await house.hire(backend="codex", directory=cli_env.project, mode=mode)
 
 
-async def test_an_answer_has_its_thoughts_and_its_cost(cli_env: CodexEnv) -> None:
+async def test_one_worker_keeps_every_promise(cli_env: CodexEnv) -> None:
+    """A start of the agent costs: each promise takes it as the one before has left it, and so do two more nodes."""
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        for promise in (
+            an_answer_has_its_thoughts_and_its_cost,
+            a_command_is_allowed_for_the_session_and_another_is_refused,
+            a_change_of_files_is_shown_whole_before_it_is_made,
+            a_word_into_a_running_turn_joins_it,
+            a_turn_that_waits_for_an_answer_can_be_stopped,
+            a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_once,
+        ):
+            house.begin_anew()
+            await promise(house, cli_env)
+        house.begin_anew()
+        ask = await an_ask_is_left_open(house, cli_env)
+    async with cli_env.open() as house:
+        await an_ask_outlives_the_node_and_its_answer_runs_it_once(house, cli_env, ask)
+    async with cli_env.open(ask_seconds=1.0) as house:
+        await an_ask_that_nobody_answers_is_a_no(house, cli_env)
+        house.begin_anew()
+        await a_picture_is_seen_and_model_and_mode_are_changed(house, cli_env)
+
+
+async def an_answer_has_its_thoughts_and_its_cost(house: House, cli_env: CodexEnv) -> None:
+    """Each turn its own."""
     reply = ScriptedReply(
         (ScriptedThinking("**Pondering**\n\nhm"), ScriptedText("deep thought", 4)), input_tokens=120, output_tokens=30
     )
     cli_env.model.script.conversation("zz-one", reply)
     cli_env.model.script.conversation("zz-two", say("again"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        first = await house.event(TurnEnded)
-        assert (await house.fact(Thought)).text == "**Pondering**\n\nhm"
-        await house.say("zz-two")
-        second = await house.fact(TurnEnded, after=first.seq)
-        assert isinstance(first.fact, TurnEnded)
-        assert first.fact.usage is not None
-        assert second.usage is not None
-        assert (first.fact.usage.input_tokens, first.fact.usage.output_tokens) == (120, 30)
-        assert (second.usage.input_tokens, second.usage.output_tokens) == (100, 10)
-        assert await house.said() == "deep thoughtagain"
+    await house.say("zz-one")
+    first = await house.event(TurnEnded)
+    assert (await house.fact(Thought)).text == "**Pondering**\n\nhm"
+    await house.say("zz-two")
+    second = await house.fact(TurnEnded, after=first.seq)
+    assert isinstance(first.fact, TurnEnded)
+    assert first.fact.usage is not None
+    assert second.usage is not None
+    assert (first.fact.usage.input_tokens, first.fact.usage.output_tokens) == (120, 30)
+    assert (second.usage.input_tokens, second.usage.output_tokens) == (100, 10)
+    assert await house.said() == "deep thoughtagain"
 
 
-async def test_a_command_is_allowed_for_the_session_and_another_is_refused(cli_env: CodexEnv) -> None:
+async def a_command_is_allowed_for_the_session_and_another_is_refused(house: House, cli_env: CodexEnv) -> None:
+    """This very command, and no other."""
     touch = use("exec_command", cmd="touch one.txt")
-    cli_env.model.script.conversation("zz-one", touch, touch, say("done"))
-    cli_env.model.script.conversation("zz-two", use("exec_command", cmd="touch two.txt"), say("a pity"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        ask = await house.fact(AskRaised)
-        assert ask.question == "Run: touch one.txt"
-        assert (ask.detail, ask.where) == ("touch one.txt", str(cli_env.project))
-        assert "This very command in this folder" in ask.choices[1].scope
-        assert [choice.id for choice in ask.choices] == ["allow", "session", "deny"]
-        assert not (cli_env.project / "one.txt").exists()
-        await house.answer(ask.ask, "session")
-        ended = await house.event(TurnEnded)
-        history = await house.history()
-        assert sum(isinstance(event.fact, AskRaised) for event in history) == 1
-        assert sum(isinstance(event.fact, ToolEnded) and event.fact.ok for event in history) == 2
-        assert (await house.fact(ToolStarted)).title == "touch one.txt"
-        await house.say("zz-two")
-        second = await house.fact(AskRaised, after=ended.seq)
-        await house.answer(second.ask, "deny", note="not that one")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-        assert not (cli_env.project / "two.txt").exists()
+    cli_env.model.script.conversation("zz-session", touch, touch, say("done"))
+    cli_env.model.script.conversation("zz-refused", use("exec_command", cmd="touch two.txt"), say("a pity"))
+    await house.say("zz-session")
+    ask = await house.fact(AskRaised)
+    assert ask.question == "Run: touch one.txt"
+    assert (ask.detail, ask.where) == ("touch one.txt", str(cli_env.project))
+    assert "This very command in this folder" in ask.choices[1].scope
+    assert [choice.id for choice in ask.choices] == ["allow", "session", "deny"]
+    assert not (cli_env.project / "one.txt").exists()
+    await house.answer(ask.ask, "session")
+    ended = await house.event(TurnEnded)
+    history = await house.history()
+    assert sum(isinstance(event.fact, AskRaised) for event in history) == 1
+    assert sum(isinstance(event.fact, ToolEnded) and event.fact.ok for event in history) == 2
+    assert (await house.fact(ToolStarted)).title == "touch one.txt"
+    await house.say("zz-refused")
+    second = await house.fact(AskRaised, after=ended.seq)
+    await house.answer(second.ask, "deny", note="not that one")
+    assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+    assert not (cli_env.project / "two.txt").exists()
     assert cli_env.model.prompted("not that one")
 
 
-async def test_a_change_of_files_is_shown_whole_before_it_is_made(cli_env: CodexEnv) -> None:
+async def a_change_of_files_is_shown_whole_before_it_is_made(house: House, cli_env: CodexEnv) -> None:
+    """With what it writes."""
     cli_env.model.script.conversation("zz-patch", use("exec_command", cmd=PATCH), say("patched"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-patch")
-        ask = await house.fact(AskRaised)
-        assert ask.question == f"Write {cli_env.project}/new.txt"
-        assert ask.detail == f"Write {cli_env.project}/new.txt\nhello"
-        assert not (cli_env.project / "new.txt").exists()
-        await house.answer(ask.ask, "allow")
-        assert (await house.fact(AnswerDelivered)).problem == ""
-        await house.event(TurnEnded)
-        assert (cli_env.project / "new.txt").read_text() == "hello\n"
+    await house.say("zz-patch")
+    ask = await house.fact(AskRaised)
+    assert ask.question == f"Write {cli_env.project}/new.txt"
+    assert ask.detail == f"Write {cli_env.project}/new.txt\nhello"
+    assert not (cli_env.project / "new.txt").exists()
+    await house.answer(ask.ask, "allow")
+    assert (await house.fact(AnswerDelivered)).problem == ""
+    await house.event(TurnEnded)
+    assert (cli_env.project / "new.txt").read_text() == "hello\n"
 
 
-async def test_an_ask_that_nobody_answers_is_a_no(cli_env: CodexEnv) -> None:
-    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("a pity"))
-    async with cli_env.open(ask_seconds=1.0) as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
-        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert not (cli_env.project / "one.txt").exists()
+async def a_word_into_a_running_turn_joins_it(house: House, cli_env: CodexEnv) -> None:
+    """It is handed over while the turn runs."""
+    held = ScriptedReply((ScriptedText("one "), Hold("gate"), ScriptedText("two")))
+    cli_env.model.script.conversation("zz-slow", held, say("and three"))
+    await house.say("zz-slow")
+    await cli_env.model.asked("zz-slow")
+    await house.fact(Said)
+    await house.send(Say(id=house.id(), text="also three", steer=True))
+    await until(lambda: not house.worker().queue)
+    cli_env.model.script.release("gate")
+    ended = await house.fact(TurnEnded)
+    assert ended.how is HowEnded.COMPLETED
+    assert cli_env.model.prompted("also three")
+
+
+async def a_turn_that_waits_for_an_answer_can_be_stopped(house: House, cli_env: CodexEnv) -> None:
+    """Nothing runs."""
+    cli_env.model.script.conversation("zz-waits", use("exec_command", cmd="touch waits.txt"))
+    cli_env.model.script.conversation("zz-still", say("still here"))
+    await house.say("zz-waits")
+    await house.fact(AskRaised)
+    await a_stopped_turn_makes_room(house, "zz-still")
+    assert not (cli_env.project / "waits.txt").exists()
+
+
+async def a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_once(house: House, cli_env: CodexEnv) -> None:
+    """Once."""
+    cli_env.model.script.conversation("zz-limit", limited("come back tomorrow", 4_102_444_800), say("here I am"))
+    await a_limit_parks_the_message_and_a_try_brings_it_once(house, "zz-limit", "usage limit", "here I am")
+    assert (await house.fact(Limited)).until == 4_102_444_800
+
+
+async def an_ask_is_left_open(house: House, cli_env: CodexEnv) -> AskRaised:
+    """The node goes before anybody answers."""
+    cli_env.model.script.conversation("zz-left", use("exec_command", cmd="echo x >> left.txt"), say("done"))
+    await house.say("zz-left")
+    return await house.fact(AskRaised)
+
+
+async def an_ask_outlives_the_node_and_its_answer_runs_it_once(house: House, cli_env: CodexEnv, ask: AskRaised) -> None:
+    """It is asked once."""
+    await house.answer(ask.ask, "allow")
+    assert (await house.fact(AnswerDelivered)).problem == ""
+    assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    raised = [event.fact for event in await house.history() if isinstance(event.fact, AskRaised)]
+    assert [one.detail for one in raised].count(ask.detail) == 1
+    assert (cli_env.project / "left.txt").read_text() == "x\n"
+
+
+async def an_ask_that_nobody_answers_is_a_no(house: House, cli_env: CodexEnv) -> None:
+    """The node has a deadline."""
+    cli_env.model.script.conversation("zz-late", use("exec_command", cmd="touch late.txt"), say("a pity"))
+    await house.say("zz-late")
+    assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
+    assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    assert not (cli_env.project / "late.txt").exists()
+
+
+async def a_picture_is_seen_and_model_and_mode_are_changed(house: House, cli_env: CodexEnv) -> None:
+    """It asks no more."""
+    cli_env.model.script.conversation("zz-look", say("a red dot"))
+    cli_env.model.script.conversation("zz-free", use("exec_command", cmd="touch free.txt"), say("free"))
+    picture = cli_env.project / "red.png"
+    picture.write_bytes(red_pixel())
+    shown = (Attachment(path=str(picture), media_type="image/png"),)
+    await house.send(Say(id=house.id(), text="zz-look", attachments=shown))
+    ended = await house.event(TurnEnded)
+    await house.send(Tune(id=house.id(), worker="ann", model="other-model", mode=Mode.YOLO))
+    assert (await house.fact(Tuned)).refused == ""
+    await house.say("zz-free")
+    await house.event(TurnEnded, after=ended.seq)
+    assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
+    assert (cli_env.project / "free.txt").exists()
+    assert cli_env.model.prompted("zz-look")[-1].images == 1
+    assert cli_env.model.prompted("zz-free")[-1].body["model"] == "other-model"
 
 
 @pytest.mark.parametrize("whom", ["the app-server", "its holder"])
@@ -151,40 +238,6 @@ def _parent(pid: int) -> int:
         return int(stat.read().rpartition(")")[2].split()[1])
 
 
-async def test_an_ask_outlives_the_node_and_its_answer_runs_it_once(cli_env: CodexEnv) -> None:
-    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="echo x >> one.txt"), say("done"))
-    await an_ask_outlives_the_node(cli_env, lambda house: hired(house, cli_env))
-    assert (cli_env.project / "one.txt").read_text() == "x\n"
-
-
-async def test_a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_once(cli_env: CodexEnv) -> None:
-    cli_env.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await a_limit_parks_the_message_and_a_try_brings_it_once(house, "zz-one", "usage limit", "here I am")
-        assert (await house.fact(Limited)).until == 4_102_444_800
-
-
-async def test_a_picture_is_seen_and_model_and_mode_are_changed(cli_env: CodexEnv) -> None:
-    cli_env.model.script.conversation("zz-look", say("a red dot"))
-    cli_env.model.script.conversation("zz-free", use("exec_command", cmd="touch free.txt"), say("free"))
-    picture = cli_env.project / "red.png"
-    picture.write_bytes(red_pixel())
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        shown = (Attachment(path=str(picture), media_type="image/png"),)
-        await house.send(Say(id=house.id(), text="zz-look", attachments=shown))
-        ended = await house.event(TurnEnded)
-        await house.send(Tune(id=house.id(), worker="ann", model="other-model", mode=Mode.YOLO))
-        assert (await house.fact(Tuned)).refused == ""
-        await house.say("zz-free")
-        await house.event(TurnEnded, after=ended.seq)
-        assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
-    assert (cli_env.project / "free.txt").exists()
-    assert cli_env.model.prompted("zz-look")[-1].images == 1
-    assert cli_env.model.prompted("zz-free")[-1].body["model"] == "other-model"
-
-
 async def test_a_worker_that_may_do_all_asks_nothing(cli_env: CodexEnv) -> None:
     cli_env.model.script.conversation("zz-free", use("exec_command", cmd="touch free.txt"), say("free"))
     async with cli_env.open() as house:
@@ -193,17 +246,6 @@ async def test_a_worker_that_may_do_all_asks_nothing(cli_env: CodexEnv) -> None:
         await house.event(TurnEnded)
         assert (cli_env.project / "free.txt").exists()
         assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
-
-
-async def test_a_turn_that_waits_for_an_answer_can_be_stopped(cli_env: CodexEnv) -> None:
-    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"))
-    cli_env.model.script.conversation("zz-two", say("still here"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        await house.fact(AskRaised)
-        await a_stopped_turn_makes_room(house, "zz-two")
-        assert not (cli_env.project / "one.txt").exists()
 
 
 @pytest.mark.parametrize("kind", ["codex/headless", "codex/tmux", "codex/exec"])
@@ -221,22 +263,6 @@ async def test_a_session_that_is_gone_begins_anew_and_says_so(cli_env: CodexEnv,
             assert (await talk.hear(SessionKnown)).session != lost
         await driver.end(worker)
         tasks.cancel_scope.cancel()
-
-
-async def test_a_word_into_a_running_turn_joins_it(cli_env: CodexEnv) -> None:
-    held = ScriptedReply((ScriptedText("one "), Hold("gate"), ScriptedText("two")))
-    cli_env.model.script.conversation("zz-slow", held, say("and three"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-slow")
-        await cli_env.model.asked("zz-slow")
-        await house.fact(Said)
-        await house.send(Say(id=house.id(), text="also three", steer=True))
-        await until(lambda: not house.worker().queue)
-        cli_env.model.script.release("gate")
-        ended = await house.fact(TurnEnded)
-        assert ended.how is HowEnded.COMPLETED
-    assert cli_env.model.prompted("also three")
 
 
 async def test_the_questions_of_a_form_are_asked_one_by_one_and_answered_together(cli_env: CodexEnv) -> None:

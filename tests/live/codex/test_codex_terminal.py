@@ -12,7 +12,6 @@ import pytest
 from tests.live.turn_scenarios import (
     a_limit_parks_the_message_and_a_try_brings_it_once,
     a_stopped_turn_makes_room,
-    an_ask_outlives_the_node,
 )
 
 from farhand.model.commands import Say, Tune
@@ -60,86 +59,177 @@ def hooks(cli_env: CodexEnv) -> list[int]:
     return found
 
 
-async def test_an_ask_is_answered_from_the_phone(cli_env: CodexEnv) -> None:
+async def test_one_worker_in_a_terminal_keeps_every_promise(cli_env: CodexEnv) -> None:
+    """A start of the agent costs: each promise takes it as the one before has left it, and so do two more nodes."""
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        for promise in (
+            what_is_said_at_the_desk_is_told,
+            a_command_of_the_cli_is_typed_and_a_change_is_left_to_its_menus,
+            an_ask_is_answered_from_the_phone,
+            what_needs_no_leave_is_only_read,
+            no_message_is_a_shell_command,
+            a_word_into_a_running_turn_joins_it,
+            a_turn_that_waits_for_an_answer_can_be_stopped,
+            a_hook_that_is_killed_lets_nothing_run,
+        ):
+            house.begin_anew()
+            await promise(house, cli_env)
+        house.begin_anew()
+        ask = await an_ask_is_left_open(house, cli_env)
+    async with cli_env.open() as house:
+        await an_ask_outlives_the_node(house, cli_env, ask)
+    async with cli_env.open(ask_seconds=1.0) as house:
+        await an_ask_that_nobody_answers_is_a_no(house, cli_env)
+        house.begin_anew()
+        await a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(house, cli_env)
+
+
+async def what_is_said_at_the_desk_is_told(house: House, cli_env: CodexEnv) -> None:
+    """In a turn of its own."""
+    cli_env.model.script.conversation("zz-desk", say("hello desk"))
+    pane = (await cli_env.tmux.find("claude-test-"))["claude-test-ann"]
+    await cli_env.tmux.paste(pane, "zz-desk", "Enter")
+    ended = await house.event(TurnEnded)
+    assert ended.turn is not None
+    assert ended.turn.startswith("desk-")
+    assert await house.said() == "hello desk"
+
+
+async def a_command_of_the_cli_is_typed_and_a_change_is_left_to_its_menus(house: House, cli_env: CodexEnv) -> None:
+    """What it shows is read off the screen."""
+    cli_env.model.script.conversation("zz-same", say("one"))
+    await house.say("/status")
+    ended = await house.event(TurnEnded)
+    assert "fake-model" in await house.said()
+    assert (await house.said()).endswith("(read off the screen)")
+    await house.send(Tune(id=house.id(), worker="ann", model="other-model", mode=Mode.YOLO))
+    assert (await house.fact(Tuned)).refused == (
+        "Codex in a terminal changes its model or mode by its own menus: type /model there, or hire it so."
+    )
+    await house.say("zz-same")
+    assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+    assert (house.worker().model, house.worker().mode) == ("", Mode.DEFAULT)
+    assert cli_env.model.prompted("zz-same")[-1].body["model"] == "fake-model"
+
+
+async def an_ask_is_answered_from_the_phone(house: House, cli_env: CodexEnv) -> None:
+    """One is allowed, another denied with advice."""
     script = cli_env.model.script
     script.conversation("zz-one", use("exec_command", cmd="touch one.txt", **ESCALATED), say("done"))
     script.conversation("zz-two", use("exec_command", cmd="touch two.txt", **ESCALATED), say("a pity"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        ask = await house.fact(AskRaised)
-        assert (ask.question, ask.detail, ask.why) == ("Run: touch one.txt", "touch one.txt", "to make it")
-        assert not (cli_env.project / "one.txt").exists()
-        await house.answer(ask.ask, "allow")
-        assert (await house.fact(AnswerDelivered)).problem == ""
-        ended = await house.event(TurnEnded)
-        assert (cli_env.project / "one.txt").exists()
-        started = await house.fact(ToolStarted)
-        assert started.title == "touch one.txt"
-        assert (await house.fact(ToolEnded)).call == started.call
-        await house.say("zz-two")
-        second = await house.fact(AskRaised, after=ended.seq)
-        await house.answer(second.ask, "deny", note="not that one")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-        assert not (cli_env.project / "two.txt").exists()
+    await house.say("zz-one")
+    ask = await house.fact(AskRaised)
+    assert (ask.question, ask.detail, ask.why) == ("Run: touch one.txt", "touch one.txt", "to make it")
+    assert not (cli_env.project / "one.txt").exists()
+    await house.answer(ask.ask, "allow")
+    assert (await house.fact(AnswerDelivered)).problem == ""
+    ended = await house.event(TurnEnded)
+    assert (cli_env.project / "one.txt").exists()
+    started = await house.fact(ToolStarted)
+    assert started.title == "touch one.txt"
+    assert (await house.fact(ToolEnded)).call == started.call
+    await house.say("zz-two")
+    second = await house.fact(AskRaised, after=ended.seq)
+    await house.answer(second.ask, "deny", note="not that one")
+    assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+    assert not (cli_env.project / "two.txt").exists()
     assert cli_env.model.prompted("not that one")
 
 
-async def test_what_needs_no_leave_is_only_read(cli_env: CodexEnv) -> None:
-    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt; ls"), say("could not"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        await house.event(TurnEnded)
-        assert not (cli_env.project / "one.txt").exists()
-        assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
+async def what_needs_no_leave_is_only_read(house: House, cli_env: CodexEnv) -> None:
+    """It runs in a sandbox, where nothing can be written."""
+    cli_env.model.script.conversation("zz-read", use("exec_command", cmd="touch read.txt; ls"), say("could not"))
+    await house.say("zz-read")
+    await house.event(TurnEnded)
+    assert not (cli_env.project / "read.txt").exists()
+    assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
 
 
-async def test_an_ask_that_nobody_answers_is_a_no(cli_env: CodexEnv) -> None:
-    touch = use("exec_command", cmd="touch one.txt", **ESCALATED)
-    cli_env.model.script.conversation("zz-one", touch, say("a pity"))
-    async with cli_env.open(ask_seconds=1.0) as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
-        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert not (cli_env.project / "one.txt").exists()
+async def no_message_is_a_shell_command(house: House, cli_env: CodexEnv) -> None:
+    """Codex runs what begins with an exclamation mark, unasked and outside of its sandbox."""
+    for number, blank in enumerate(("", " ", "\n", "\t ", "\u00a0")):
+        house.begin_anew()
+        cli_env.model.script.conversation(f"zz-bang-{number}", say("just words"))
+        await house.say(f"{blank}!touch zz-bang-{number}.txt", worker="ann")
+        await house.fact(TurnEnded)
+        assert await house.said() == "just words", repr(blank)
+        assert not (cli_env.project / f"zz-bang-{number}.txt").exists(), repr(blank)
 
 
-async def test_a_hook_that_is_killed_lets_nothing_run(cli_env: CodexEnv) -> None:
-    touch = use("exec_command", cmd="touch one.txt", **ESCALATED)
-    cli_env.model.script.conversation("zz-one", touch, say("never said"))
-    cli_env.model.script.conversation("zz-two", say("still here"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        await house.fact(AskRaised)
-        for pid in await anyio.to_thread.run_sync(hooks, cli_env):
-            os.kill(pid, signal.SIGKILL)
-        assert (await house.fact(AskSettled)).how is HowSettled.WITHDRAWN
-        assert "nothing was allowed" in (await house.fact(Noted)).text
-        await a_stopped_turn_makes_room(house, "zz-two")
-        assert not (cli_env.project / "one.txt").exists()
+async def a_word_into_a_running_turn_joins_it(house: House, cli_env: CodexEnv) -> None:
+    """It is handed over while the turn runs."""
+    held = ScriptedReply((ScriptedText("one "), Hold("gate"), ScriptedText("two")))
+    cli_env.model.script.conversation("zz-slow", held, say("and three"))
+    await house.say("zz-slow")
+    await cli_env.model.asked("zz-slow")
+    await house.send(Say(id=house.id(), text="also three", steer=True))
+    await until(lambda: not house.worker().queue)
+    cli_env.model.script.release("gate")
+    assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    assert cli_env.model.prompted("also three")
+
+
+async def a_turn_that_waits_for_an_answer_can_be_stopped(house: House, cli_env: CodexEnv) -> None:
+    """No hook of it is left."""
+    cli_env.model.script.conversation("zz-waits", use("exec_command", cmd="touch waits.txt", **ESCALATED))
+    cli_env.model.script.conversation("zz-still", say("still here"))
+    await house.say("zz-waits")
+    await house.fact(AskRaised)
+    await a_stopped_turn_makes_room(house, "zz-still")
+    assert not (cli_env.project / "waits.txt").exists()
+    assert await anyio.to_thread.run_sync(hooks, cli_env) == []
+
+
+async def a_hook_that_is_killed_lets_nothing_run(house: House, cli_env: CodexEnv) -> None:
+    """And that is told."""
+    touch = use("exec_command", cmd="touch killed.txt", **ESCALATED)
+    cli_env.model.script.conversation("zz-killed", touch, say("never said"))
+    cli_env.model.script.conversation("zz-yet", say("still here"))
+    await house.say("zz-killed")
+    await house.fact(AskRaised)
+    for pid in await anyio.to_thread.run_sync(hooks, cli_env):
+        os.kill(pid, signal.SIGKILL)
+    assert (await house.fact(AskSettled)).how is HowSettled.WITHDRAWN
+    assert "nothing was allowed" in (await house.fact(Noted)).text
+    await a_stopped_turn_makes_room(house, "zz-yet")
+    assert not (cli_env.project / "killed.txt").exists()
     cli_env.model.script.forget()
 
 
-async def test_a_turn_that_waits_for_an_answer_can_be_stopped(cli_env: CodexEnv) -> None:
-    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt", **ESCALATED))
-    cli_env.model.script.conversation("zz-two", say("still here"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-one")
-        await house.fact(AskRaised)
-        await a_stopped_turn_makes_room(house, "zz-two")
-        assert not (cli_env.project / "one.txt").exists()
-        assert await anyio.to_thread.run_sync(hooks, cli_env) == []
+async def an_ask_is_left_open(house: House, cli_env: CodexEnv) -> AskRaised:
+    """The node goes before anybody answers."""
+    touch = use("exec_command", cmd="echo x >> left.txt", **ESCALATED)
+    cli_env.model.script.conversation("zz-left", touch, say("done"))
+    await house.say("zz-left")
+    return await house.fact(AskRaised)
 
 
-async def test_an_ask_outlives_the_node(cli_env: CodexEnv) -> None:
-    touch = use("exec_command", cmd="echo x >> one.txt", **ESCALATED)
-    cli_env.model.script.conversation("zz-one", touch, say("done"))
-    await an_ask_outlives_the_node(cli_env, lambda house: hired(house, cli_env))
-    assert (cli_env.project / "one.txt").read_text() == "x\n"
+async def an_ask_outlives_the_node(house: House, cli_env: CodexEnv, ask: AskRaised) -> None:
+    """It is asked once, and its answer runs it once."""
+    await house.answer(ask.ask, "allow")
+    assert (await house.fact(AnswerDelivered)).problem == ""
+    assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    raised = [event.fact for event in await house.history() if isinstance(event.fact, AskRaised)]
+    assert [one.detail for one in raised].count(ask.detail) == 1
+    assert (cli_env.project / "left.txt").read_text() == "x\n"
+
+
+async def an_ask_that_nobody_answers_is_a_no(house: House, cli_env: CodexEnv) -> None:
+    """The node has a deadline."""
+    touch = use("exec_command", cmd="touch late.txt", **ESCALATED)
+    cli_env.model.script.conversation("zz-late", touch, say("a pity"))
+    await house.say("zz-late")
+    assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
+    assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    assert not (cli_env.project / "late.txt").exists()
+
+
+async def a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(house: House, cli_env: CodexEnv) -> None:
+    """It comes last: what else it shows for a limit is nobody's promise."""
+    cli_env.model.script.conversation("zz-limit", limited("come back tomorrow", 4_102_444_800), say("here I am"))
+    await a_limit_parks_the_message_and_a_try_brings_it_once(house, "zz-limit", "usage limit", "here I am")
+    assert (await house.fact(Limited)).until == 4_102_444_800
 
 
 async def test_two_workers_in_one_folder_do_not_mix(cli_env: CodexEnv) -> None:
@@ -166,14 +256,6 @@ async def test_two_workers_in_one_folder_do_not_mix(cli_env: CodexEnv) -> None:
         )
 
 
-async def test_a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(cli_env: CodexEnv) -> None:
-    cli_env.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await a_limit_parks_the_message_and_a_try_brings_it_once(house, "zz-one", "usage limit", "here I am")
-        assert (await house.fact(Limited)).until == 4_102_444_800
-
-
 async def test_hooks_of_the_project_that_codex_has_not_reviewed_stand_in_nobodys_way(cli_env: CodexEnv) -> None:
     cli_env.model.script.conversation("zz-one", say("here I am"))
     (cli_env.project / ".codex").mkdir()
@@ -185,59 +267,3 @@ async def test_hooks_of_the_project_that_codex_has_not_reviewed_stand_in_nobodys
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
         assert await house.said() == "here I am"
         assert not (cli_env.project / "ran").exists()
-
-
-async def test_a_command_of_the_cli_is_typed_and_a_change_is_left_to_its_menus(cli_env: CodexEnv) -> None:
-    cli_env.model.script.conversation("zz-one", say("one"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("/status")
-        ended = await house.event(TurnEnded)
-        assert "fake-model" in await house.said()
-        assert (await house.said()).endswith("(read off the screen)")
-        await house.send(Tune(id=house.id(), worker="ann", model="other-model", mode=Mode.YOLO))
-        assert (await house.fact(Tuned)).refused == (
-            "Codex in a terminal changes its model or mode by its own menus: type /model there, or hire it so."
-        )
-        await house.say("zz-one")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-        assert (house.worker().model, house.worker().mode) == ("", Mode.DEFAULT)
-    assert cli_env.model.prompted("zz-one")[-1].body["model"] == "fake-model"
-
-
-async def test_a_word_into_a_running_turn_joins_it(cli_env: CodexEnv) -> None:
-    held = ScriptedReply((ScriptedText("one "), Hold("gate"), ScriptedText("two")))
-    cli_env.model.script.conversation("zz-slow", held, say("and three"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-slow")
-        await cli_env.model.asked("zz-slow")
-        await house.send(Say(id=house.id(), text="also three", steer=True))
-        await until(lambda: not house.worker().queue)
-        cli_env.model.script.release("gate")
-        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-    assert cli_env.model.prompted("also three")
-
-
-async def test_what_is_said_at_the_desk_is_told(cli_env: CodexEnv) -> None:
-    cli_env.model.script.conversation("zz-desk", say("hello desk"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        pane = (await cli_env.tmux.find("claude-test-"))["claude-test-ann"]
-        await cli_env.tmux.paste(pane, "zz-desk", "Enter")
-        ended = await house.event(TurnEnded)
-        assert ended.turn is not None
-        assert ended.turn.startswith("desk-")
-        assert await house.said() == "hello desk"
-
-
-@pytest.mark.parametrize("blank", ["", " ", "\n", "\t ", "\u00a0"])
-async def test_no_message_is_a_shell_command(cli_env: CodexEnv, blank: str) -> None:
-    """Codex runs what begins with an exclamation mark, unasked and outside of its sandbox."""
-    cli_env.model.script.conversation("zz-bang", say("just words"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say(f"{blank}!touch zz-bang.txt", worker="ann")
-        await house.fact(TurnEnded)
-        assert await house.said() == "just words"
-    assert not (cli_env.project / "zz-bang.txt").exists()

@@ -28,12 +28,24 @@ async def test_not_installed(cli_env: CodexEnv, bot: FakeBot, kind: str) -> None
         await trouble.cannot_start(kind, "There is no 'codex' on PATH", "npm install -g @openai/codex")
 
 
-@IN_BOTH
-async def test_a_key_that_is_refused(cli_env: CodexEnv, bot: FakeBot, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "unknown"), [("codex/tmux", "Unrecognized command '/zed'"), ("codex/headless", "I know no zed.")]
+)
+async def test_a_strange_command_a_refused_key_and_a_usage_limit(
+    cli_env: CodexEnv, bot: FakeBot, kind: str, unknown: str
+) -> None:
+    """One after the other on one start of Codex."""
     refused = Failure(401, "invalid_request_error", "Incorrect API key provided")
-    cli_env.model.script.conversation("zz-key", *[refused] * TRIES)
+    script = cli_env.model.script
+    if kind == "codex/headless":
+        # Without a terminal, the command is for the model.
+        script.conversation("/zed", say("I know no zed."))
+    script.conversation("zz-key", *[refused] * TRIES)
+    script.conversation("zz-limit", limited("come back tomorrow"))
     async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.does_not_know(kind, "/zed hi", unknown)
         await trouble.fails(kind, "zz-key", REFUSED)
+        await trouble.is_limited(kind, "zz-limit")
 
 
 @pytest.mark.parametrize(("kind", "words"), [("codex/tmux", NOTHING_HEARD), ("codex/headless", WAITS_FOR_NETWORK)])
@@ -45,13 +57,6 @@ async def test_a_network_that_is_away_is_waited_for_until_somebody_stops_that(
     cut_off = codex_settings("http://127.0.0.1:9")
     async with in_trouble(cli_env, bot, lambda: cli_env.settings.write_text(cut_off)) as trouble:
         await trouble.waits(kind, "zz-network", words)
-
-
-@IN_BOTH
-async def test_a_usage_limit(cli_env: CodexEnv, bot: FakeBot, kind: str) -> None:
-    cli_env.model.script.conversation("zz-limit", limited("come back tomorrow"))
-    async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.is_limited(kind, "zz-limit")
 
 
 @IN_BOTH
@@ -68,17 +73,6 @@ async def test_a_folder_that_nobody_has_trusted(cli_env: CodexEnv, bot: FakeBot,
     settings = written(cli_env.project / ".codex/hooks.json", json.dumps(hook))
     async with in_trouble(cli_env, bot, settings) as trouble:
         await trouble.asks_for_trust(kind, "touch pwned")
-
-
-async def test_a_command_that_it_does_not_know(cli_env: CodexEnv, bot: FakeBot) -> None:
-    async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.does_not_know("codex/tmux", "/zed hi", "Unrecognized command '/zed'")
-
-
-async def test_without_a_terminal_a_strange_command_is_for_the_model(cli_env: CodexEnv, bot: FakeBot) -> None:
-    cli_env.model.script.conversation("/zed", say("I know no zed."))
-    async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.does_not_know("codex/headless", "/zed hi", "I know no zed.")
 
 
 def nobody_signed_in(cli_env: CodexEnv) -> None:
