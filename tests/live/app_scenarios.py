@@ -16,7 +16,7 @@ import httpx2
 from playwright.async_api import Browser, FilePayload, Locator, Page, async_playwright, expect
 from playwright.async_api import TimeoutError as NotInTime
 from tests.live.app.cable import Cable
-from tests.live.app.phone import ARGUMENTS, CHROMIUM
+from tests.live.app.phone import ARGUMENTS, HEADLESS
 from tests.live.app.test_voice import PROGRAM
 from tests.live.nodes import SAFETY_SECONDS
 from tests.live.phone_scenarios import FIRST, SECOND, PhoneModel
@@ -109,6 +109,14 @@ class AppInHand:
         await expect(self.page.locator(f'a[href="#/w/{self.name}"]')).to_have_count(0)
 
 
+@dataclass
+class AskedEffort:
+    """How hard an agent is to think, as its model hears it."""
+
+    model: EffortModel
+    of: Callable[[AskedWith], object]
+
+
 @asynccontextmanager
 async def with_app(phone: Phone) -> AsyncIterator[AppInHand]:
     """The app of that phone's node, paired, on a screen of 390 by 844 pixels; nothing may go wrong in its page."""
@@ -116,7 +124,7 @@ async def with_app(phone: Phone) -> AsyncIterator[AppInHand]:
     problems: list[str] = []
     with Cable(phone.port) as cable:
         async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+            browser = await playwright.chromium.launch(executable_path=HEADLESS, args=ARGUMENTS)
             page = await _paired(browser, cable, phone)
             page.on("pageerror", lambda error: problems.append(str(error)))
             yield AppInHand(page, cable, phone, browser)
@@ -152,12 +160,16 @@ async def _answers(address: str) -> None:
                 await anyio.sleep(0.05)
 
 
-async def a_day_in_the_app(app: AppInHand, model: PhoneModel, agent: str, wire: str, folder: Path) -> None:
+async def a_day_in_the_app(
+    app: AppInHand, model: PhoneModel, agent: str, wire: str, folder: Path, effort: AskedEffort | None = None
+) -> None:
     """Everything that one does with a worker from the app, in one life of the agent and the next."""
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     model.says(WELCOME, "I am ready")
-    await app.hire(agent, wire)
+    await app.hire(agent, wire, effort="low" if effort else "")
     await app.hears("I am ready")
+    if effort:
+        await thinks_more(app, effort)
     await one_ask_is_allowed_and_another_denied_with_words(app, model)
     await comments_on_a_line(app, model, folder)
     await sends_a_picture(app, model)
@@ -287,17 +299,13 @@ async def reads_an_answer_while_it_streams(app: AppInHand, model: PhoneModel) ->
     await app.hears(SECOND)
 
 
-async def the_effort_is_chosen_in_the_app(
-    app: AppInHand, model: EffortModel, agent: str, effort_of: Callable[[AskedWith], object]
-) -> None:
+async def thinks_more(app: AppInHand, effort: AskedEffort) -> None:
     """Hired to think little, and told to think more in the worker's sheet: the model is asked with each."""
-    for marker, answer in ((WELCOME, "I am ready"), ("zz-little", "a little"), ("zz-more", "much more")):
-        model.script.conversation(marker, say(answer))
-    await app.hire(agent, "headless", effort="low")
-    await app.hears("I am ready")
+    for marker, answer in (("zz-little", "a little"), ("zz-more", "much more")):
+        effort.model.script.conversation(marker, say(answer))
     await app.say("zz-little")
     await app.hears("a little")
-    assert effort_of(await model.asked("zz-little")) == "low"
+    assert effort.of(await effort.model.asked("zz-little")) == "low"
     await app.button(f"About {app.name}").tap()
     chosen = app.sheet.get_by_label("Effort")
     await expect(chosen).to_have_value("low")
@@ -306,7 +314,7 @@ async def the_effort_is_chosen_in_the_app(
     await expect(app.page.get_by_text("Effort high")).to_be_visible()
     await app.say("zz-more")
     await app.hears("much more")
-    assert effort_of(await model.asked("zz-more")) == "high"
+    assert effort.of(await effort.model.asked("zz-more")) == "high"
 
 
 async def types_into_its_terminal(app: AppInHand, shown: str) -> None:

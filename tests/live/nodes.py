@@ -105,5 +105,6 @@ def home_without_nodes(folder: Path, **variables: str) -> Iterator[Home]:
     try:
         yield made
     finally:
-        made.farhand("stop", "--all", "--force")
+        if any(folder.glob("**/nodes/*")):
+            made.farhand("stop", "--all", "--force")
         made.end_agents()

@@ -8,21 +8,26 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, Worker, expect, sync_playwright
 from tests.live.app.google import Google, google
-from tests.live.app.net import until
 from tests.live.app.phone import ARGUMENTS, CHROMIUM, AppNode, Phone, running
 from tests.live.nodes import SAFETY_SECONDS, Home
 
 from farhand.server.web_app import NOT_BUILT, WebApp
 
 expect.set_options(timeout=SAFETY_SECONDS * 1000)
-# The notifications whose tag begins so, as the phone shows them now; a moment later than the look before.
-SHOWN = """async (tag) => {
-  await new Promise((done) => setTimeout(done, 20));
-  const all = await self.registration.getNotifications();
-  return all.filter((one) => one.tag.startsWith(tag)).map((one) => ({
-    title: one.title, body: one.body, tag: one.tag, silent: one.silent, data: one.data,
-    actions: (one.actions ?? []).map((action) => action.action),
-  }));
+# The notifications whose tag begins so, and with that title if one is given, once some are there, or none is. Looked
+# for within the worker: a look from outside goes through four processes.
+SHOWN = """async ([tag, title, isThere, seconds]) => {
+  const deadline = Date.now() + seconds * 1000;
+  while (true) {
+    const all = await self.registration.getNotifications();
+    const found = all.filter((one) => one.tag.startsWith(tag) && ["", one.title].includes(title));
+    if (found.length > 0 === isThere || Date.now() > deadline)
+      return found.map((one) => ({
+        title: one.title, body: one.body, tag: one.tag, silent: one.silent, data: one.data,
+        actions: (one.actions ?? []).map((action) => action.action),
+      }));
+    await new Promise((done) => setTimeout(done, 100));
+  }
 }"""
 
 # What the browser does when a person taps: the real event, on the real notification, to the worker's own listener.
@@ -94,14 +99,15 @@ class PushedPhone(Phone):
             switch.click()
         expect(switch).to_be_checked()
 
-    def shown(self, tag: str, title: str = "") -> list[dict[str, Any]]:
-        """The notifications of that tag, and title, that are there now."""
-        found: list[dict[str, Any]] = self.worker.evaluate(SHOWN, tag)
-        return [one for one in found if title in ("", one["title"])]
-
     def shows(self, tag: str, title: str = "") -> dict[str, Any]:
         """The notification of that tag, and title, once it is there."""
-        return until(f"no notification has the tag {tag}… and the title '{title}'", lambda: self.shown(tag, title))[0]
+        found: list[dict[str, Any]] = self.worker.evaluate(SHOWN, [tag, title, True, SAFETY_SECONDS])
+        assert found, f"no notification has the tag {tag}… and the title '{title}'"
+        return found[0]
+
+    def shows_no_more(self, tag: str) -> None:
+        """Waits until no notification has that tag."""
+        assert self.worker.evaluate(SHOWN, [tag, "", False, SAFETY_SECONDS]) == []
 
     def taps(self, tag: str, action: str = "") -> list[str]:
         """A tap on it, or on one of its buttons; what is still shown after that."""
@@ -165,7 +171,7 @@ def several_questions_are_one_notification_that_goes_with_the_last_of_them(phone
         if left > 1:
             phone.shows("asks", f"While you were away: {left}")
     # Somebody looks: the end of the last needs no word.
-    until("the questions are still shown", lambda: not phone.shown("asks"))
+    phone.shows_no_more("asks")
 
 
 def a_button_acts_once(phone: PushedPhone, node: AppNode, service: Google) -> None:
@@ -199,7 +205,7 @@ def a_button_acts_once(phone: PushedPhone, node: AppNode, service: Google) -> No
     assert second["data"]["ask"] in phone.page.evaluate("decodeURIComponent(location.hash)")
     assert len(service.posted) >= 3
     node.done("answer", second["data"]["ask"], "no")
-    until("the question is still shown", lambda: not phone.shown("ask:"))
+    phone.shows_no_more("ask:")
 
 
 def what_was_switched_off_on_this_device_stays_off(phone: PushedPhone) -> None:

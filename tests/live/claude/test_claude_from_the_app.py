@@ -8,11 +8,12 @@ import pytest
 from tests.live.app_scenarios import (
     WELCOME,
     WITH_VOICE,
+    AskedEffort,
     a_day_in_the_app,
     agrees_to_a_plan,
     answers_a_questionnaire,
     reads_an_answer_while_it_streams,
-    the_effort_is_chosen_in_the_app,
+    thinks_more,
     with_app,
 )
 from tests.live.claude.test_claude_effort import effort_of
@@ -49,7 +50,7 @@ async def test_a_day_in_the_app(cli_env: ClaudeEnv, bot: FakeBot) -> None:
         await a_day_in_the_app(app, model, "Claude", "tmux", cli_env.project)
 
 
-async def test_a_questionnaire_and_a_plan_are_answered_and_an_answer_streams_in_the_app(
+async def test_a_questionnaire_and_a_plan_are_answered_an_answer_streams_and_the_effort_is_chosen_in_the_app(
     cli_env: ClaudeEnv, bot: FakeBot
 ) -> None:
     model = phone_model(cli_env)
@@ -64,15 +65,11 @@ async def test_a_questionnaire_and_a_plan_are_answered_and_an_answer_streams_in_
     plan = "# Plan\n\n1. Do one thing\n2. Do another"
     script.conversation("zz-plan", writes_plan(plan), use("ExitPlanMode"), say("on it"))
     async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
-        await app.hire("Claude", "headless", mode="Plans")
+        await app.hire("Claude", "headless", effort="low", mode="Plans")
         await app.hears("I am ready")
         await answers_a_questionnaire(app, sides=("Red", "Blue"))
         await agrees_to_a_plan(app)
         await reads_an_answer_while_it_streams(app, model)
+        await thinks_more(app, AskedEffort(cli_env.model, effort_of))
     call = await cli_env.model.asked("zz-ask", times=2)
     assert any("Blue" in text and "Red, Blue" in text for text in call.texts)
-
-
-async def test_the_effort_is_chosen_in_the_app(cli_env: ClaudeEnv, bot: FakeBot) -> None:
-    async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
-        await the_effort_is_chosen_in_the_app(app, cli_env.model, "Claude", effort_of)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.live.app_scenarios import (
     WITH_VOICE,
+    AskedEffort,
     a_day_in_the_app,
     another_in_its_terminal,
     answers_a_questionnaire,
-    the_effort_is_chosen_in_the_app,
     with_app,
 )
 from tests.live.codex.test_codex_effort import effort_of
@@ -37,13 +37,9 @@ async def test_a_day_in_the_app(cli_env: CodexEnv, bot: FakeBot) -> None:
     ]
     cli_env.model.script.conversation("zz-ask", use("request_user_input", questions=form), say("thanks"))
     async with with_phone(cli_env, bot, **WITH_VOICE) as phone, with_app(phone) as app:
-        await a_day_in_the_app(app, model, "Codex", "headless", cli_env.project)
+        effort = AskedEffort(cli_env.model, effort_of)
+        await a_day_in_the_app(app, model, "Codex", "headless", cli_env.project, effort)
         await answers_a_questionnaire(app, sides=("Red",))
         assert model.was_told('"color":{"answers":["Blue"]}')
         assert model.was_told('"side":{"answers":["Red"]}')
         await another_in_its_terminal(app, model, "Codex")
-
-
-async def test_the_effort_is_chosen_in_the_app(cli_env: CodexEnv, bot: FakeBot) -> None:
-    async with with_phone(cli_env, bot) as phone, with_app(phone) as app:
-        await the_effort_is_chosen_in_the_app(app, cli_env.model, "Codex", effort_of)
