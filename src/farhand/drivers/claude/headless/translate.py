@@ -165,7 +165,10 @@ def _user(record: Fields, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeS
         return [], state
     rest = tuple(one for one in state.expected if one is not found)
     turn = state.turn if state.running and not found.turn else found.turn
-    return [Seen(message=found.message)], replace(state, expected=rest, running=bool(turn), turn=turn)
+    # One that was to join a turn which is over by now begins its own, as its sender's.
+    late: list[Fact] = [] if turn else [TurnStarted(joined=found.message)]
+    turn = turn or f"desk-{record.text('uuid')}"
+    return [*late, Seen(message=found.message)], replace(state, expected=rest, running=True, turn=turn)
 
 
 def _tool_ended(block: Fields) -> Fact:
