@@ -3,9 +3,10 @@
 What is no answer while a question waits is asked back, and stays in the slot of the card that asks: it reaches the
 agent only when the manager says so."""
 
+from farhand.channels.kit.ask_cards import LABEL_CHARACTERS
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import Button, Card, HeldTap, disarmed, removal, shortened
+from farhand.channels.kit.card import AnswerTap, Button, Card, HeldTap, disarmed, removal, shortened
 from farhand.channels.kit.held_texts import (
     AFTER,
     ANSWER,
@@ -23,13 +24,14 @@ from farhand.channels.kit.hiring import FindsSlots
 from farhand.channels.kit.overview import open_asks_of
 from farhand.channels.kit.surface import ChatMessage, ChatTap
 from farhand.model import commands
-from farhand.model.answers import Answered, OutOfRange, denial, is_like_an_answer, read_answer
+from farhand.model.answers import Answered, OutOfRange, denial, is_like_an_answer, meant_yes, read_answer
 from farhand.model.errors import StoreError
 from farhand.model.facts import AskSettled, Event
 from farhand.model.logger import get_logger
 from farhand.model.ports import Hub
 from farhand.model.present import Ask, Present, Worker
 from farhand.model.view import TurnView
+from farhand.model.visible import visible
 from farhand.model.wishes import Tell, Unsure, Wish
 from farhand.model.words import AskKind, Sender
 
@@ -214,13 +216,18 @@ def asked_back(message: ChatMessage, ask: Ask, text: str, given: str) -> Card:
         buttons.insert(0, Button(label="Answer with this", tap=HeldTap(what=ANSWER)))
     elif denial(ask):
         buttons.insert(0, Button(label="Deny with this", tap=HeldTap(what=DENY)))
+    allow = []
+    if allowing := meant_yes(given, ask):
+        # Once that is tapped, the card says what was not said to the worker, as after every other answer.
+        label = shortened(visible(allowing.label), LABEL_CHARACTERS)
+        allow = [(Button(label=label, tap=AnswerTap(ask=ask.id, place=ask.choices.index(allowing))),)]
     return Card(
         key=f"{HELD}{message.id}",
         slot=slot,
         worker=ask.worker,
         topic=ask.worker,
         head=f"{ask.worker} waits for your answer above. “{shortened(given, 80)}” is none of its choices.",
-        buttons=(tuple(buttons),),
+        buttons=(*allow, tuple(buttons)),
         # Whoever believes to have answered must learn that the worker still waits.
         answers_reference=message.reference,
     )
