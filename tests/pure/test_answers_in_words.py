@@ -169,6 +169,49 @@ def test_labels_of_a_choice() -> None:
     assert read_answer("milk", drinks) is None
 
 
+DATABASES = (
+    Choice(id="s", label="SQLite"),
+    Choice(id="p", label="PostgreSQL"),
+    Choice(id="n", label="Not yet"),
+    Choice(id="o", label="Something else", words=True),
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(
+            "postgres please",
+            "Postgres",
+            "pos",
+            "PostgreSQL, please!",
+            "please, postgres",
+            "2 please",
+            "bitte PostgreSQL",
+        ),
+        *("postgres s'il te plaît", "postgresql s’il vous plaît", "postgres, por favor", "请 postgres", "postgres谢谢"),
+    ],
+)
+def test_the_beginning_of_a_label_chooses_it_and_polite_words_change_nothing(said: str) -> None:
+    assert read_answer(said, ask(DATABASES, AskKind.CHOICE)) == Answered(choice="p")
+
+
+@pytest.mark.parametrize(
+    "said", ["po", "please", "some", "not postgres please", "postgres and redis", "no", "sql server"]
+)
+def test_what_is_no_beginning_of_one_label_chooses_none(said: str) -> None:
+    assert read_answer(said, ask(DATABASES, AskKind.CHOICE)) is None
+
+
+def test_half_a_label_never_answers_a_question_for_leave() -> None:
+    assert read_answer("allow for", ask(PERMISSION)) is read_answer("allow for please", ask(PERMISSION)) is None
+
+
+def test_half_a_label_that_two_begin_with_chooses_none() -> None:
+    assert read_answer("mil", ask(DRINKS, AskKind.CHOICE)) is None
+    assert read_answer("tea and milk t please", ask(DRINKS, AskKind.CHOICE, several=True)) == Answered(choice="t,mt")
+
+
 def test_a_number_out_of_range_is_told_so() -> None:
     assert read_answer("0", ask(PERMISSION)) == read_answer("7", ask(PERMISSION)) == OutOfRange(choices=3)
     assert OutOfRange(choices=3).text == "1–3, please."

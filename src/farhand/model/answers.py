@@ -8,6 +8,8 @@ from typing import TypeAlias
 from farhand.model.present import Ask
 from farhand.model.words import AskKind, Choice, Word
 
+# So many letters of a label choose it, where no other begins so.
+SHORTEST_BEGINNING = 3
 _WORD_ENDS = " \t\n.,;:!?…-–—"
 _NUMBERS = re.compile(r"([0-9]{1,3}(?:\s*,\s*[0-9]{1,3})*)(?=[\s.,;:!)]|$)[.):]?\s*(.*)", re.DOTALL)
 # What stands between several choices.
@@ -35,6 +37,11 @@ NO = frozenset(
 _POLITE = frozenset(
     "once please thanks thank you just only this time now 🙏 einmal bitte danke nur diesmal "
     "une fois merci s'il te plaît vous una vez por favor gracias 一次 请 谢谢".split()
+)
+# What is said around a choice.
+_PLEASE = r"(?:please|pls|thanks|thank you|bitte|danke|s['’]il (?:te|vous) pla[iî]t|stp|svp|merci|por favor|gracias)"
+_AROUND_POLITE = re.compile(
+    rf"\A(?:{_PLEASE}[\s,;:.!]+|请\s*)+|(?:(?:[\s,;:.!]+{_PLEASE})|\s*[，,]?\s*谢谢)+[\s.!。！]*\Z", re.IGNORECASE
 )
 # A choice whose label has one of these holds for more than this once: a bare yes is not that.
 _WIDER = re.compile(r"\b(always|all|every|session|don't ask|auto|rest|from now on|edits)\b", re.IGNORECASE)
@@ -66,7 +73,14 @@ def read_answer(text: str, ask: Ask, *, addressed: bool = False) -> ReadAnswer:
 
     `addressed`: it is certainly meant for this question (a reply to it, or typed at its prompt). Then words behind a
     number are advice; else a number with words behind it only ever refuses."""
-    text = text.strip()
+    read = _read(text.strip(), ask, addressed=addressed)
+    if read is not None or ask.about is not AskKind.CHOICE:
+        return read
+    bare = _AROUND_POLITE.sub("", text.strip())
+    return _read(bare, ask, addressed=addressed) if bare and bare != text.strip() else None
+
+
+def _read(text: str, ask: Ask, *, addressed: bool) -> ReadAnswer:
     if ask.several and (several := _several(text, ask)):
         return Answered(choice=several)
     if found := _NUMBERS.fullmatch(text):
@@ -179,6 +193,9 @@ def _one_by_label(plain: str, ask: Ask) -> Choice | None:
     if ask.about is not AskKind.CHOICE or len(plain) < 2:
         return None
     begun = [choice for choice in ask.choices if _plain(choice.label).startswith(f"{plain} ")]
+    if not begun and len(plain) >= SHORTEST_BEGINNING and plain not in YES | NO:
+        # What takes words is not chosen by half of its own.
+        begun = [choice for choice in ask.choices if not choice.words and _plain(choice.label).startswith(plain)]
     return begun[0] if len(begun) == 1 else None
 
 
