@@ -90,6 +90,7 @@ SLASHES: tuple[Slash, ...] = (
         "<name>",
         "Let a worker go",
         read.to_named(commands.End),
+        aliases=("fire",),
         menu=True,
         cli="end",
         wrong_usage="Offboarding is permanent. Usage: /end <name>",
