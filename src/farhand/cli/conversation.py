@@ -48,6 +48,7 @@ MOST_PATHS = 200
 DENY_WITH_IT = frozenset({"d", "deny"})
 SAY_IT_AFTER = frozenset({"s", "say", "after"})
 ALLOW_IT = frozenset({"a", "allow"})
+INSTEAD = frozenset({"m", "o"})
 STOP_IT = frozenset({"x", "stop"})
 
 
@@ -63,6 +64,8 @@ class AskedBack(Word):
     allow_label: str = ""
     # Where it may be an order.
     unsure: Unsure | None = None
+    # What it is where it is for the node, or for another worker.
+    instead: Wish | None = None
     # What a stop took back, where it was one.
     back: tuple[str, ...] = ()
 
@@ -71,6 +74,9 @@ class AskedBack(Word):
         """What the person is asked."""
         if self.back:
             return f"s: say {'it' if len(self.back) == 1 else 'them'} to {self.tell.worker} after all."
+        if self.unsure is not None and self.instead is not None:
+            first = f"m: {self.unsure.label}" if self.unsure.command else f"o: say it to {self.unsure.other}"
+            return f"{self.unsure.question} {first}, s: say it to {self.unsure.worker}."
         if self.unsure is not None:
             return f"{self.unsure.question} {'x: stop it, ' if self.unsure.can_stop else ''}s: say it."
         deny = "d: deny with this, " if self.deny else ""
@@ -337,7 +343,12 @@ def read_line(
     said = wish.text if isinstance(wish, Tell) else line
     wish = grammar.meant(wish, said, replace(present, focus=whom))
     if isinstance(wish, Unsure):
-        return AskedBack(ask="", deny="", tell=Tell(id=wish.id, text=wish.text, worker=wish.worker), unsure=wish)
+        tell, instead = Tell(id=wish.id, text=wish.text, worker=wish.worker), None
+        if wish.command:
+            instead = grammar.read(wish.id, f"/{wish.command}", present, surface)
+        elif wish.other:
+            instead = Tell(id=wish.id, text=wish.other_text, worker=wish.other)
+        return AskedBack(ask="", deny="", tell=tell, unsure=wish, instead=instead)
     if not isinstance(wish, Tell) or wish.everybody:
         return wish
     ask = next((one for one in open_asks(present) if wish.worker in ("", one.worker)), None)
@@ -359,6 +370,8 @@ def decided(line: str, held: AskedBack, identity: str) -> Wish | None:
     """What shall become of a line that was asked back; None when something else is typed."""
     if held.unsure is not None and held.unsure.can_stop and line.lower() in STOP_IT:
         return Interrupt(id=identity, worker=held.unsure.worker, withdraw=True)
+    if held.instead is not None and line.lower() in INSTEAD:
+        return held.instead
     if line.lower() in ALLOW_IT and held.allow:
         return Answer(id=identity, ask=held.ask, choice=held.allow)
     if line.lower() in DENY_WITH_IT and held.deny:

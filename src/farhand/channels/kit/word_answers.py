@@ -6,12 +6,13 @@ agent only when the manager says so."""
 from farhand.channels.kit.ask_cards import LABEL_CHARACTERS
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import AnswerTap, Button, Card, HeldTap, disarmed, removal, shortened
+from farhand.channels.kit.card import AnswerTap, Button, Card, CommandTap, HeldTap, disarmed, removal, shortened
 from farhand.channels.kit.held_texts import (
     AFTER,
     ANSWER,
     DENY,
     HELD,
+    OTHER,
     STOP,
     HeldText,
     held_in,
@@ -151,6 +152,12 @@ class WordAnswers:
         finally:
             self._decided.discard(slot)
 
+    async def drop(self, tap: ChatTap) -> None:
+        """Takes away the card whose button did something else with the text that it holds."""
+        slot = await self._chat.slot_of(tap.chat, tap.reference)
+        if slot.startswith(HELD):
+            await self._chat.show(removal(slot), tap.chat)
+
     async def _decide(self, tap: ChatTap, slot: str, what: str, sender: Sender) -> str:
         held = held_in(slot)
         if held.back:
@@ -161,6 +168,8 @@ class WordAnswers:
             said = await self._bot.obey(stop, sender)
         elif what == AFTER:
             said = await self._bot.obey(Tell(id=held.message, text=held.text, worker=held.worker), sender)
+        elif what == OTHER:
+            said = await self._bot.obey(Tell(id=held.message, text=held.other_text, worker=held.other), sender)
         elif ask is None or ask.settled is not None:
             return CLOSED
         else:
@@ -234,16 +243,22 @@ def asked_back(message: ChatMessage, ask: Ask, text: str, given: str) -> Card:
 
 
 def message_or_order(message: ChatMessage, unsure: Unsure) -> Card:
-    """Asks whether words are meant for the worker, where there is nothing that they order; its slot keeps them."""
-    held = HeldText(worker=unsure.worker, ask="", message=message.id, text=unsure.text)
-    stop = [Button(label="Stop it", tap=HeldTap(what=STOP))] if unsure.can_stop else []
+    """Asks whether words are meant for the worker, where there is nothing that they order or they may be for somebody
+    else; its slot keeps them."""
+    other, told = unsure.other, unsure.other_text
+    held = HeldText(worker=unsure.worker, ask="", message=message.id, text=unsure.text, other=other, other_text=told)
+    first = [Button(label="Stop it", tap=HeldTap(what=STOP))] if unsure.can_stop else []
+    if unsure.command:
+        first = [Button(label=unsure.label, tap=CommandTap(command=unsure.command))]
+    elif other:
+        first = [say_it(other, OTHER)]
     return Card(
         key=f"{HELD}{message.id}",
         slot=slot_of(held),
         worker=unsure.worker,
         topic=message.topic,
         head=unsure.question,
-        buttons=((*stop, say_it(unsure.worker)),),
+        buttons=((*first, say_it(unsure.worker)),),
         answers_reference=message.reference,
         silent=True,
     )
