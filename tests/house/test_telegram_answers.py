@@ -49,6 +49,7 @@ def told(telegram: TelegramHouse) -> list[str]:
     [
         ("Yes!", "once", ""),
         ("ja", "once", ""),
+        ("yes go ahead", "once", ""),
         ("always allow", "always", ""),
         ("2", "always", ""),
         ("no", "no", ""),
@@ -124,6 +125,20 @@ async def test_other_words_are_asked_back_and_may_deny(telegram: TelegramHouse) 
     assert (settled.choice, settled.note) == ("no", "use the other folder")
     chat = await telegram.manager.sees(lambda chat: any(one.deleted and "waits for your" in one.text for one in chat))
     assert chat
+    assert told(telegram) == ["clean up"]
+
+
+async def test_a_yes_with_a_condition_is_asked_back_and_may_allow_this_once(telegram: TelegramHouse) -> None:
+    await asked(telegram)
+    await telegram.manager.says("yes but not the tests")
+    back = await telegram.manager.reads("ann waits for your answer above.")
+    assert back.labels == ("Allow", "Deny with this", "Say it after")
+    await telegram.manager.taps(back, "Allow")
+    settled = await telegram.house.fact(AskSettled)
+    assert (settled.choice, settled.note) == ("once", "")
+    # What was said beside the yes is not lost.
+    closed = await telegram.manager.reads("“yes but not the tests” was not said to ann.")
+    assert closed.labels == ("Say it to ann",)
     assert told(telegram) == ["clean up"]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from farhand.drivers.wires.asks.build import plan
-from farhand.model.answers import Answered, OutOfRange, is_like_an_answer, read_answer
+from farhand.model.answers import Answered, OutOfRange, begins_with_yes, is_like_an_answer, read_answer
 from farhand.model.phrases import phrase
 from farhand.model.present import Ask
 from farhand.model.words import AskKind, Choice
@@ -82,6 +82,49 @@ def test_what_might_mean_something_else_is_no_answer(text: str) -> None:
     assert read_answer(text, ask(PERMISSION)) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "yes go ahead",
+            "Yes, go ahead!",
+            "yes do it",
+            "do it",
+            "yes please do",
+            "sure, go ahead",
+            "ok go",
+            "Go for it.",
+        ),
+        *("please go ahead", "just do it", "ja mach das", "Ja, mach weiter", "mach weiter", "nur zu"),
+        *("vas-y", "oui vas-y", "Oui, allez-y s'il te plaît", "d'accord, continue", "fais-le"),
+        *("adelante", "sí, adelante", "¡Sí, adelante!", "vale, hazlo por favor", "de acuerdo"),
+        *("好的，继续", "好的。", "可以", "继续吧", "请继续", "是的，请继续！"),
+    ],
+)
+def test_a_yes_in_more_words_is_a_yes(text: str) -> None:
+    assert read_answer(text, ask(PERMISSION)) == Answered(choice="once")
+    assert begins_with_yes(text) or text.casefold().startswith(("please", "just", "请"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("yes but not the tests", "yes if the tests pass", "go ahead without the tests", "do it later", "ok go home"),
+        *("ja, aber nicht die Tests", "mach weiter mit dem Rest", "oui si les tests passent", "sí, pero sin borrar"),
+        *("sí, si pasan las pruebas", "好的，但是不要删除", "可以吗我不知道", "yes and no", "ok go all in"),
+    ],
+)
+def test_a_yes_with_a_condition_is_none_and_is_seen_to_begin_with_one(text: str) -> None:
+    assert read_answer(text, ask(PERMISSION)) is None
+    assert begins_with_yes(text)
+
+
+@pytest.mark.parametrize("text", ["", "no", "go", "yesterday", "use it", "dont do it", "please", "不可以"])
+def test_what_does_not_begin_with_a_yes(text: str) -> None:
+    assert not begins_with_yes(text)
+    assert not isinstance(read_answer(text, ask(PERMISSION)), Answered) or text == "no"
+
+
 def test_advice_behind_a_number_allows_only_where_it_is_meant_for_the_question() -> None:
     assert read_answer("1 but quickly", ask(PERMISSION)) is None
     assert read_answer("1 but quickly", ask(PERMISSION), addressed=True) == Answered(choice="once", note="but quickly")
@@ -126,6 +169,49 @@ def test_labels_of_a_choice() -> None:
     assert read_answer("milk", drinks) is None
 
 
+DATABASES = (
+    Choice(id="s", label="SQLite"),
+    Choice(id="p", label="PostgreSQL"),
+    Choice(id="n", label="Not yet"),
+    Choice(id="o", label="Something else", words=True),
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(
+            "postgres please",
+            "Postgres",
+            "pos",
+            "PostgreSQL, please!",
+            "please, postgres",
+            "2 please",
+            "bitte PostgreSQL",
+        ),
+        *("postgres s'il te plaît", "postgresql s’il vous plaît", "postgres, por favor", "请 postgres", "postgres谢谢"),
+    ],
+)
+def test_the_beginning_of_a_label_chooses_it_and_polite_words_change_nothing(said: str) -> None:
+    assert read_answer(said, ask(DATABASES, AskKind.CHOICE)) == Answered(choice="p")
+
+
+@pytest.mark.parametrize(
+    "said", ["po", "please", "some", "not postgres please", "postgres and redis", "no", "sql server"]
+)
+def test_what_is_no_beginning_of_one_label_chooses_none(said: str) -> None:
+    assert read_answer(said, ask(DATABASES, AskKind.CHOICE)) is None
+
+
+def test_half_a_label_never_answers_a_question_for_leave() -> None:
+    assert read_answer("allow for", ask(PERMISSION)) is read_answer("allow for please", ask(PERMISSION)) is None
+
+
+def test_half_a_label_that_two_begin_with_chooses_none() -> None:
+    assert read_answer("mil", ask(DRINKS, AskKind.CHOICE)) is None
+    assert read_answer("tea and milk t please", ask(DRINKS, AskKind.CHOICE, several=True)) == Answered(choice="t,mt")
+
+
 def test_a_number_out_of_range_is_told_so() -> None:
     assert read_answer("0", ask(PERMISSION)) == read_answer("7", ask(PERMISSION)) == OutOfRange(choices=3)
     assert OutOfRange(choices=3).text == "1–3, please."
@@ -134,4 +220,4 @@ def test_a_number_out_of_range_is_told_so() -> None:
 
 def test_what_can_only_be_an_answer() -> None:
     assert all(is_like_an_answer(text) for text in ("yes", "No!", "2", "1,3", "ok"))
-    assert not any(is_like_an_answer(text) for text in ("yes please do", "2 files", "", "deny all cookies"))
+    assert not any(is_like_an_answer(text) for text in ("yes please do the tests", "2 files", "", "deny all cookies"))

@@ -130,9 +130,11 @@ def test_every_agent_asks_in_the_same_shape(agent: str) -> None:
         "Risk: runs a shell command with your rights; runs what it fetches from the network; uses the network.",
     ]
     # A yes for longer says how far it goes.
-    lasting = [one for one in ASKS[agent].choices if one.allows and one.id not in ("allow", "once")]
-    assert lines[4:] == [f"• {one.label}: {one.scope}" for one in lasting]
-    assert all(one.scope for one in lasting)
+    choices = list(enumerate(ASKS[agent].choices, 1))
+    lasting = [(place, one) for place, one in choices if one.allows and one.id not in ("allow", "once")]
+    # The number answers it.
+    assert lines[4:] == [f"{place}. {one.label}: {one.scope}" for place, one in lasting]
+    assert all(one.scope for _, one in lasting)
     assert ask_lines("ann", admitted(ASKS[agent])).splitlines()[:4] == [
         f"? {lines[0]}",
         *(f"  {line}" for line in lines[1:4]),

@@ -98,6 +98,13 @@ def test_a_number_answers_the_oldest_question_and_may_carry_advice() -> None:
     assert read("@all stand up", now) == Tell(id="1", text="stand up", everybody=True)
 
 
+def test_a_yes_with_a_condition_may_allow_this_once() -> None:
+    held = read("yes if it is small", present(("bob", HIRED), ("bob", asked("first"))))
+    assert isinstance(held, AskedBack)
+    assert held.text == "bob waits for your answer. a: Yes, write it, d: deny with this, s: say it after, or answer."
+    assert decided("a", held, "2") == Answer(id="2", ask="first", choice="yes")
+
+
 def test_several_numbers_answer_a_question_that_takes_several() -> None:
     several = replace(asked("first"), several=True)
     now = present(("bob", HIRED), ("bob", several))

@@ -192,12 +192,12 @@ def test_where_nobody_may_act_unasked_it_is_refused_with_the_reason() -> None:
         (
             Mode.YOLO,
             "1bob acts WITHOUT ASKING: it runs commands and changes files by itself (mode yolo).\n"
-            "Folder: /srv\nChange it with a button, or type /mode 1bob default",
+            "Folder: /srv\nChange it with a button, or type /mode 1bob default\nWhat you write goes to 1bob now.",
         ),
         (
             Mode.DEFAULT,
             "1bob asks before it acts (mode default).\nFolder: /srv\n"
-            "Change it with a button, or type /mode 1bob auto_edit",
+            "Change it with a button, or type /mode 1bob auto_edit\nWhat you write goes to 1bob now.",
         ),
     ],
 )
@@ -212,6 +212,15 @@ def test_a_hiring_says_its_mode_its_folder_and_how_to_change_them(mode: Mode, sa
     for card in (first, second):
         (parcel,) = render(card, 1, "telegram", "99")
         assert b'"html":""' in parcel.body or b'"html"' not in parcel.body
+
+
+@pytest.mark.parametrize("focus", [True, False])
+def test_a_hiring_says_that_it_is_spoken_to_where_it_is(focus: bool) -> None:
+    policy = HirePolicy(KINDS, "/")
+    command = Hire(id="1", worker="bob", backend="demo", focus=focus)
+    hired, *rest = decide(Present(), command, Sender(via="test"), policy)
+    how = lifecycle_cards(Event(seq=7, at=0.0, worker="bob", fact=hired.fact))[1]
+    assert ("What you write goes to bob now." in how.head) is bool(rest) is focus
 
 
 def test_a_button_with_a_mode_that_nobody_knows_changes_nothing() -> None:

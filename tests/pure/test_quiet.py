@@ -1,5 +1,7 @@
 """`/quiet` reads what a person types, in a chat, a terminal and on the command line, and says how it is set."""
 
+import re
+
 import pytest
 from inline_snapshot import snapshot
 
@@ -87,3 +89,9 @@ A question that waits goes on to the next channel after 3 min, and comes again 1
 The phone is quiet while you are at the desk.
 Notifications show what is asked and said.\
 """)
+
+
+def test_no_space_stands_before_the_semicolon_where_the_zone_has_no_name() -> None:
+    at_home = AttentionSettings(until=NOON + 7200)
+    first = settings_words(at_home, NOON).splitlines()[0]
+    assert re.fullmatch(r"Quiet until \d\d:\d\d( on \d\d \w+)?; then it buzzes again by itself\.", first)

@@ -17,6 +17,7 @@ from farhand.cli.main import COMMANDS
 from farhand.model import facts, slash
 from farhand.model.commands import (
     Command,
+    End,
     Focus,
     Halt,
     Hire,
@@ -269,3 +270,10 @@ def test_a_command_without_a_name_is_the_same_whoever_is_focused(command: Comman
 
 def test_a_command_that_needs_a_name_is_another_one_for_another_worker() -> None:
     assert fingerprint(Focus(id="1", worker="ann")) != fingerprint(Focus(id="1", worker="bob"))
+
+
+@pytest.mark.parametrize("surface", [slash.chat(), slash.terminal()])
+def test_whoever_fires_lets_go(surface: slash.Surface) -> None:
+    assert read("1", "/fire ann", present(), surface) == read("1", "/end ann", present(), surface)
+    assert read("1", "/fire ann", present(), surface) == End(id="1", worker="ann")
+    assert read("1", "/fire", present(), surface) == Wrong(id="1", why="Offboarding is permanent. Usage: /end <name>")

@@ -28,7 +28,7 @@ from farhand.cli.conversation_lines import (
 from farhand.cli.terminal import ConversationTerminal
 from farhand.cli.while_away import KeepsPlace, missed_lines
 from farhand.model import asking, facts, grammar, slash, wishes
-from farhand.model.answers import Answered, OutOfRange, denial, read_answer
+from farhand.model.answers import Answered, OutOfRange, denial, meant_yes, read_answer
 from farhand.model.commands import Answer, Command, Focus, Interrupt, Say
 from farhand.model.errors import FarhandError
 from farhand.model.facts import Event
@@ -47,6 +47,8 @@ MOST_PATHS = 200
 # What is typed to decide about a line that was asked back.
 DENY_WITH_IT = frozenset({"d", "deny"})
 SAY_IT_AFTER = frozenset({"s", "say", "after"})
+ALLOW_IT = frozenset({"a", "allow"})
+INSTEAD = frozenset({"m", "o"})
 STOP_IT = frozenset({"x", "stop"})
 
 
@@ -57,8 +59,13 @@ class AskedBack(Word):
     ask: str
     deny: str
     tell: Tell
+    # What a plain yes would have chosen, where it begins with one, and its label.
+    allow: str = ""
+    allow_label: str = ""
     # Where it may be an order.
     unsure: Unsure | None = None
+    # What it is where it is for the node, or for another worker.
+    instead: Wish | None = None
     # What a stop took back, where it was one.
     back: tuple[str, ...] = ()
 
@@ -67,10 +74,14 @@ class AskedBack(Word):
         """What the person is asked."""
         if self.back:
             return f"s: say {'it' if len(self.back) == 1 else 'them'} to {self.tell.worker} after all."
+        if self.unsure is not None and self.instead is not None:
+            first = f"m: {self.unsure.label}" if self.unsure.command else f"o: say it to {self.unsure.other}"
+            return f"{self.unsure.question} {first}, s: say it to {self.unsure.worker}."
         if self.unsure is not None:
             return f"{self.unsure.question} {'x: stop it, ' if self.unsure.can_stop else ''}s: say it."
         deny = "d: deny with this, " if self.deny else ""
-        return f"{self.tell.worker} waits for your answer. {deny}s: say it after, or answer."
+        allow = f"a: {self.allow_label}, " if self.allow else ""
+        return f"{self.tell.worker} waits for your answer. {allow}{deny}s: say it after, or answer."
 
 
 NodeStatus: TypeAlias = Callable[[], Awaitable[dict[str, Any]]]
@@ -332,7 +343,12 @@ def read_line(
     said = wish.text if isinstance(wish, Tell) else line
     wish = grammar.meant(wish, said, replace(present, focus=whom))
     if isinstance(wish, Unsure):
-        return AskedBack(ask="", deny="", tell=Tell(id=wish.id, text=wish.text, worker=wish.worker), unsure=wish)
+        tell, instead = Tell(id=wish.id, text=wish.text, worker=wish.worker), None
+        if wish.command:
+            instead = grammar.read(wish.id, f"/{wish.command}", present, surface)
+        elif wish.other:
+            instead = Tell(id=wish.id, text=wish.other_text, worker=wish.other)
+        return AskedBack(ask="", deny="", tell=tell, unsure=wish, instead=instead)
     if not isinstance(wish, Tell) or wish.everybody:
         return wish
     ask = next((one for one in open_asks(present) if wish.worker in ("", one.worker)), None)
@@ -344,13 +360,20 @@ def read_line(
         case OutOfRange() as out:
             return Wrong(id=wish.id, why=out.text)
         case None:
-            return AskedBack(ask=ask.id, deny=denial(ask), tell=replace(wish, worker=ask.worker))
+            yes = meant_yes(wish.text, ask)
+            allow, label = (yes.id, visible(yes.label)) if yes else ("", "")
+            tell = replace(wish, worker=ask.worker)
+            return AskedBack(ask=ask.id, deny=denial(ask), tell=tell, allow=allow, allow_label=label)
 
 
 def decided(line: str, held: AskedBack, identity: str) -> Wish | None:
     """What shall become of a line that was asked back; None when something else is typed."""
     if held.unsure is not None and held.unsure.can_stop and line.lower() in STOP_IT:
         return Interrupt(id=identity, worker=held.unsure.worker, withdraw=True)
+    if held.instead is not None and line.lower() in INSTEAD:
+        return held.instead
+    if line.lower() in ALLOW_IT and held.allow:
+        return Answer(id=identity, ask=held.ask, choice=held.allow)
     if line.lower() in DENY_WITH_IT and held.deny:
         return Answer(id=identity, ask=held.ask, choice=held.deny, note=held.tell.text)
     return held.tell if line.lower() in SAY_IT_AFTER else None

@@ -142,6 +142,9 @@ class AgentDesk:
         read = grammar.read(uuid.uuid4().hex, text, present, SURFACE) if text.startswith("/") else None
         told = Tell(id=uuid.uuid4().hex, text=text)
         wish = read or (told if again else grammar.meant(told, text, present))
+        if isinstance(wish, Unsure) and wish.command and SURFACE.find(wish.command.split()[0]) is None:
+            # Here is no team.
+            wish = told
         self._asked_back = text.strip() if isinstance(wish, Unsure) else ""
         return wish
 
@@ -151,6 +154,8 @@ class AgentDesk:
                 self.leaving.set()
             case Wrong(why=why):
                 raise BadInput(why)
+            case Unsure(command=command, text=text) if command:
+                raise BadInput(f"/{command} does it here. Type it once more to say “{text.strip()}” to the agent.")
             case Unsure(text=text):
                 raise BadInput(f"There is nothing to obey. Type it once more to say “{text.strip()}” to the agent.")
             case Tell(text=text):

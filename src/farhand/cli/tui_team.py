@@ -39,7 +39,7 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0
 EMPTY_TEAM = "Nobody is on the team. /hire <name> takes somebody on."
 
 # What a program without a key may have done: everything else at the keyboard changes what may run, or runs it.
-WITHOUT_KEY = (Tell, InfoRequest, Listing, Wrong, commands.Focus, commands.Interrupt, commands.Halt)
+WITHOUT_KEY = (Tell, Unsure, InfoRequest, Listing, Wrong, commands.Focus, commands.Interrupt, commands.Halt)
 
 
 class TeamDesk:
@@ -244,6 +244,10 @@ class TeamDesk:
                 return None
             case Wrong(why=why):
                 raise BadInput(why)
+            case Unsure(command=command, question=question, worker=worker) if command:
+                raise BadInput(f"{question} /{command} does it here; type it once more to say it to {worker}.")
+            case Unsure(other=other, question=question, worker=worker) if other:
+                raise BadInput(f"{question} @{other} says it to {other}; type it once more to say it to {worker}.")
             case Unsure(question=question):
                 raise BadInput(f"{question} Type it once more for that.")
             case commands.Focus(worker=worker):

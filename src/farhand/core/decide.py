@@ -219,6 +219,7 @@ def _hire(
         answer=found.answer if found else "",
         note=_note(found),
         by=sender,
+        aside=not command.focus,
     )
     drafts = [Draft(worker=name, fact=hired)]
     if command.focus:

@@ -9,6 +9,8 @@ from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.present import Ask
 from farhand.model.words import AskKind, Choice, Word
 
+# So many letters of a label choose it, where no other begins so.
+SHORTEST_BEGINNING = 3
 _WORD_ENDS = " \t\n.,;:!?…-–—"
 _NUMBERS = lazy_pattern(r"([0-9]{1,3}(?:\s*,\s*[0-9]{1,3})*)(?=[\s.,;:!)]|$)[.):]?\s*(.*)", re.DOTALL)
 # What stands between several choices.
@@ -16,9 +18,18 @@ _BETWEEN = lazy_pattern(
     r"\s*[,;&+]\s*(?:(?:and|und)\s+)?|\s+(?:and|und|et|y|e|och|en|и|と)\s+|\s*(?:和|、)\s*", re.IGNORECASE
 )
 YES = frozenset(
-    "yes y yeah yep yup ok okay sure allow approve approved proceed 👍 ✅ "
-    "ja jo oui sí si sim sì da tak tamam evet はい 是 好 예 네 да".split()
-) | {"go ahead", "do it", "go on"}
+    "yes y yeah yep yup ok okay sure allow approve approved proceed continue 👍 ✅ "
+    "ja jo klar gerne weiter oui continuez sí si vale claro adelante hazlo sim sì da tak tamam evet はい 예 네 да "
+    "是 是的 好 好的 行 可以 同意 继续 继续吧 好的继续 可以继续 请继续 做吧 去做吧".split()
+) | {
+    *("go ahead", "go for it", "go on", "carry on", "do it", "do that", "please do", "of course", "sounds good"),
+    *("mach das", "mach es", "mach weiter", "mach mal", "nur zu", "leg los", "in ordnung", "einverstanden"),
+    *("vas-y", "vas y", "allez-y", "allez y", "d'accord", "fais-le", "fais le", "fais ça", "bien sûr"),
+    *("de acuerdo", "por supuesto", "dale", "sigue", "continúa", "házlo"),
+}
+# What is a yes only behind one: "ok go".
+_AFTER_YES = frozenset({"go", "do", "do so", "mach", "los", "mach's", "va", "fais", "haz"})
+_UNSPACED_YES = tuple(one for one in YES if "\u4e00" <= one[0] <= "\u9fff")
 NO = frozenset(
     "no n nope nah deny denied reject don't dont 👎 ❌ "
     "nein nee non não nao nie nu hayır нет いいえ 不 否 아니요".split()
@@ -27,6 +38,11 @@ NO = frozenset(
 _POLITE = frozenset(
     "once please thanks thank you just only this time now 🙏 einmal bitte danke nur diesmal "
     "une fois merci s'il te plaît vous una vez por favor gracias 一次 请 谢谢".split()
+)
+# What is said around a choice.
+_PLEASE = r"(?:please|pls|thanks|thank you|bitte|danke|s['’]il (?:te|vous) pla[iî]t|stp|svp|merci|por favor|gracias)"
+_AROUND_POLITE = re.compile(
+    rf"\A(?:{_PLEASE}[\s,;:.!]+|请\s*)+|(?:(?:[\s,;:.!]+{_PLEASE})|\s*[，,]?\s*谢谢)+[\s.!。！]*\Z", re.IGNORECASE
 )
 # A choice whose label has one of these holds for more than this once: a bare yes is not that.
 _WIDER = lazy_pattern(r"\b(always|all|every|session|don't ask|auto|rest|from now on|edits)\b", re.IGNORECASE)
@@ -58,7 +74,14 @@ def read_answer(text: str, ask: Ask, *, addressed: bool = False) -> ReadAnswer:
 
     `addressed`: it is certainly meant for this question (a reply to it, or typed at its prompt). Then words behind a
     number are advice; else a number with words behind it only ever refuses."""
-    text = text.strip()
+    read = _read(text.strip(), ask, addressed=addressed)
+    if read is not None or ask.about is not AskKind.CHOICE:
+        return read
+    bare = _AROUND_POLITE.sub("", text.strip())
+    return _read(bare, ask, addressed=addressed) if bare and bare != text.strip() else None
+
+
+def _read(text: str, ask: Ask, *, addressed: bool) -> ReadAnswer:
     if ask.several and (several := _several(text, ask)):
         return Answered(choice=several)
     if found := _NUMBERS.fullmatch(text):
@@ -67,16 +90,41 @@ def read_answer(text: str, ask: Ask, *, addressed: bool = False) -> ReadAnswer:
     if chosen := _by_label(plain, ask):
         return Answered(choice=chosen)
     if _is_yes(plain):
-        choice = _plain_yes(ask)
+        choice = plain_yes(ask)
         return Answered(choice=choice.id) if choice else None
     return _refusal(text, ask)
 
 
 def _is_yes(plain: str) -> bool:
-    """Whether it is a yes and nothing else: behind one of its words stand at most words that add nothing."""
-    words = re.split(r"[\s,;.!]+", plain)
-    starts = (" ".join(words[:count]) for count in (1, 2))
-    return plain in YES or any(start in YES and _POLITE.issuperset(words[start.count(" ") + 1 :]) for start in starts)
+    """Whether it is a yes and nothing else: beside its words stand at most words that add nothing."""
+    words, said = _words(plain), False
+    while words:
+        if count := _yes_words(words, after=said):
+            said = True
+        elif words[0] in _POLITE:
+            count = 1
+        else:
+            return False
+        words = words[count:]
+    return said
+
+
+def begins_with_yes(text: str) -> bool:
+    """Whether the first words are a yes, whatever stands behind them."""
+    words = _words(_plain(text))
+    # Where no space stands between words.
+    unspaced = bool(words) and words[0].startswith(_UNSPACED_YES)
+    return unspaced or _yes_words(words, after=False) > 0
+
+
+def _words(plain: str) -> list[str]:
+    return [one for one in re.split(r"[\s,;.!¡…。，！、]+", plain) if one]
+
+
+def _yes_words(words: list[str], *, after: bool) -> int:
+    """How many of the first words are a yes, the most that are; `after`: one was said before."""
+    starts = {count: " ".join(words[:count]) for count in (3, 2, 1) if len(words) >= count}
+    return next((count for count, start in starts.items() if start in YES or (after and start in _AFTER_YES)), 0)
 
 
 def is_like_an_answer(text: str) -> bool:
@@ -85,6 +133,11 @@ def is_like_an_answer(text: str) -> bool:
     return (
         _is_yes(plain) or plain in NO or re.fullmatch(r"[0-9]{1,3}(\s*,\s*[0-9]{1,3})*[.)]?", text.strip()) is not None
     )
+
+
+def meant_yes(text: str, ask: Ask) -> Choice | None:
+    """What a question for leave would be allowed with, where the text begins with a yes and is none by itself."""
+    return plain_yes(ask) if ask.about is not AskKind.CHOICE and begins_with_yes(text) else None
 
 
 def denial(ask: Ask) -> str:
@@ -141,10 +194,13 @@ def _one_by_label(plain: str, ask: Ask) -> Choice | None:
     if ask.about is not AskKind.CHOICE or len(plain) < 2:
         return None
     begun = [choice for choice in ask.choices if _plain(choice.label).startswith(f"{plain} ")]
+    if not begun and len(plain) >= SHORTEST_BEGINNING and plain not in YES | NO:
+        # What takes words is not chosen by half of its own.
+        begun = [choice for choice in ask.choices if not choice.words and _plain(choice.label).startswith(plain)]
     return begun[0] if len(begun) == 1 else None
 
 
-def _plain_yes(ask: Ask) -> Choice | None:
+def plain_yes(ask: Ask) -> Choice | None:
     """The choice that allows this once; none where a yes could mean more than one thing."""
     allowing = [choice for choice in ask.choices if choice.allows and not choice.words]
     if ask.about is AskKind.CHOICE:

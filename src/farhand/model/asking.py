@@ -87,6 +87,7 @@ def circumstances(ask: Ask | AskRaised) -> list[str]:
 
 
 def beyond_buttons(ask: Ask | AskRaised, most: int) -> list[str]:
-    """What a button of so many characters has no room for: all that a choice allows, or the whole of its label."""
-    told = [choice for choice in ask.choices if choice.scope or len(choice.label) > most]
-    return [visible(f"• {choice.label}: {choice.scope}" if choice.scope else f"• {choice.label}") for choice in told]
+    """What a button of so many characters has no room for: all that a choice allows, or the whole of its label; with
+    the number that answers it."""
+    told = [(place, one) for place, one in enumerate(ask.choices, 1) if one.scope or len(one.label) > most]
+    return [visible(f"{place}. {one.label}{f': {one.scope}' if one.scope else ''}") for place, one in told]

@@ -57,6 +57,8 @@ class Hired(Word, tag="hired"):
     answer: str = ""
     note: str = ""
     by: Sender
+    # It did not take the focus.
+    aside: bool = False
 
 
 class EndAsked(Word, tag="end_asked"):

@@ -5,6 +5,7 @@ import re
 from farhand.model import commands
 from farhand.model.answers import read_answer
 from farhand.model.errors import BadInput
+from farhand.model.for_whom import done_here, named_first
 from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.names import normalize
 from farhand.model.plain_orders import PlainOrder, can_stop, last_said, order_for
@@ -12,6 +13,7 @@ from farhand.model.present import Present, Worker
 from farhand.model.slash import Surface, chat, interactive
 from farhand.model.slash_argument import SlashArgument, find_worker, split_first
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Unsure, Wish, Wrong
+from farhand.model.words import replace
 
 __all__ = ("InfoRequest", "Listing", "Quit", "Tell", "Wish", "Wrong", "meant", "read", "read_reply")
 EVERYBODY = "all"
@@ -56,6 +58,8 @@ def meant(wish: Wish | None, said: str, present: Present) -> Wish | None:
     if not isinstance(wish, Tell) or wish.everybody:
         return wish
     worker = present.workers.get(wish.worker or present.focus)
+    if not wish.worker and not wish.needs_focus and (otherwise := _for_somebody_else(wish, said, worker, present)):
+        return otherwise
     order = order_for(worker, said) if worker else None
     if worker is None or order is None or any(read_answer(said, ask) for ask in worker.asks if ask.settled is None):
         return wish
@@ -65,6 +69,23 @@ def meant(wish: Wish | None, said: str, present: Present) -> Wish | None:
         return commands.Withdraw(id=wish.id, message=last.id)
     question = f"{_not_to_obey(worker)} Shall {worker.name} be told “{said.strip()}”?"
     return Unsure(id=wish.id, worker=worker.name, text=wish.text, question=question, can_stop=worker.turn is not None)
+
+
+def _for_somebody_else(wish: Tell, said: str, worker: Worker | None, present: Present) -> Wish | None:
+    """What words that name nobody may be instead of a message for that worker: for the node, or for another worker.
+    With nobody to say them to, the node does what they say."""
+    here = done_here(said, present)
+    if worker is None:
+        return _read_slash(wish.id, f"/{here.command}", present, CHAT) if here else None
+    if any(read_answer(said, ask) for ask in worker.asks if ask.settled is None):
+        return None
+    name, to = worker.name, Unsure(id=wish.id, worker=worker.name, text=wish.text, question="")
+    if here:
+        return replace(to, question=f"Is that for {name}, or for me?", command=here.command, label=here.label)
+    other, rest = named_first(said, present)
+    if not other or other == name:
+        return None
+    return replace(to, question=f"Is that for {other}, or for {name}?", other=other, other_text=rest)
 
 
 def _not_to_obey(worker: Worker) -> str:

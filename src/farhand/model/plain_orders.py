@@ -43,14 +43,20 @@ class PlainOrder(StrEnum):
 
 def plain_order(text: str) -> PlainOrder | None:
     """The order that is all of the text; None for anything else."""
-    if len(text) > LONGEST:
-        return None
-    words = " ".join(_AROUND.sub("", text).casefold().replace("’", "'").split())
-    for please in _PLEASE:
-        words = _AROUND.sub("", words.removeprefix(please).removesuffix(please))
+    words = bare(text)
     if words in _STOP:
         return PlainOrder.STOP
     return PlainOrder.TAKE_BACK if words in _TAKE_BACK else None
+
+
+def bare(text: str) -> str:
+    """The words without case, punctuation around them and politeness; empty for a text too long for an order."""
+    if len(text) > LONGEST:
+        return ""
+    words = " ".join(_AROUND.sub("", text).casefold().replace("’", "'").split())
+    for please in _PLEASE:
+        words = _AROUND.sub("", words.removeprefix(please).removesuffix(please))
+    return words
 
 
 def not_begun(worker: Worker) -> list[Message]:

@@ -147,7 +147,9 @@ def _when(settings: AttentionSettings, now: float) -> list[str]:
     if settings.until > now:
         ends = datetime.fromtimestamp(settings.until, zone_of(settings.zone))
         day = "" if ends.date() == local.date() else f" on {ends:%d %B}"
-        spans.append(f"Quiet until {ends:%H:%M %Z}{day}; then it buzzes again by itself.")
+        # The machine's own zone has no name here.
+        clock = f"{ends:%H:%M %Z}".rstrip()
+        spans.append(f"Quiet until {clock}{day}; then it buzzes again by itself.")
     if hours:
         zone = f" ({settings.zone})" if settings.zone else ""
         daily = f"Quiet every day from {clock_words(hours.start)} to {clock_words(hours.end)}{zone}"

@@ -61,7 +61,8 @@ class DeviceWish(Word):
 
 
 class Unsure(Word):
-    """Words that may be an order or a message, where there is nothing to obey: the person says which of them it is."""
+    """Words that may be an order or a message, where there is nothing to obey, or that may be for somebody else: the
+    person says which of them it is."""
 
     id: str
     # Whom they are said to, and what would be said.
@@ -70,6 +71,12 @@ class Unsure(Word):
     # What the person is asked, and whether what runs can be stopped.
     question: str
     can_stop: bool = False
+    # What the node itself would do, if they are for it: the command without its slash, and what a button says.
+    command: str = ""
+    label: str = ""
+    # Which other worker they may be for, and what that one would be told.
+    other: str = ""
+    other_text: str = ""
 
 
 class Quit(Word):

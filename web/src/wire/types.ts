@@ -445,6 +445,7 @@ export interface Hired {
   readonly answer?: string; // ""
   readonly note?: string; // ""
   readonly by: Sender;
+  readonly aside?: boolean; // false
 }
 
 export type HistoryEntry = TurnEntry | FactEntry;

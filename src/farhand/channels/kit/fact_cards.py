@@ -69,10 +69,9 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
 
 def adopted(event: Event, fact: facts.Hired) -> Card:
     """A conversation taken up: the agent's last answer in it is all that is shown of its past."""
-    head = (
-        f"{event.worker} goes on with a conversation of {fact.backend} in {fact.directory}. They'll stay on your team."
-        f"\nWhat you write goes to {event.worker} now."
-    )
+    taken = f"{event.worker} goes on with a conversation of {fact.backend} in {fact.directory}."
+    whom = "" if fact.aside else f"\nWhat you write goes to {event.worker} now."
+    head = f"{taken} They'll stay on your team.{whom}"
     introduction = "\n\nIts last answer:" if fact.answer else ""
     note = f"\n{fact.note}" if fact.note else ""
     key = f"notice:{event.seq}"

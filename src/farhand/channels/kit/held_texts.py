@@ -9,7 +9,7 @@ from farhand.model.provenance import NODES_OWN, is_by_pipe
 from farhand.model.words import Attachment, Word, replace
 
 HELD = "held:"
-DENY, ANSWER, AFTER, STOP = "deny", "answer", "after", "stop"
+DENY, ANSWER, AFTER, STOP, OTHER = "deny", "answer", "after", "stop", "other"
 
 
 class HeldMessage(Word):
@@ -23,7 +23,7 @@ class HeldText(Word):
     """A text that waits for a decision: who and which question it met, and what it would say to the worker.
 
     `given` is what would answer the question, where a reply's context makes that another text; `back` is what a stop
-    took back, in its order."""
+    took back, in its order; `other` is whom it may be for instead, and `other_text` what that one would be told."""
 
     worker: str
     ask: str
@@ -31,6 +31,8 @@ class HeldText(Word):
     text: str
     given: str = ""
     back: tuple[HeldMessage, ...] = ()
+    other: str = ""
+    other_text: str = ""
 
 
 def slot_of(held: HeldText) -> str:
@@ -48,9 +50,9 @@ def slots_of(worker: str, ask: str) -> str:
     return slot_of(HeldText(worker=worker, ask=ask, message="", text="")).partition(',"message":')[0]
 
 
-def say_it(worker: str) -> Button:
+def say_it(worker: str, what: str = AFTER) -> Button:
     """Says the held text to the worker."""
-    return Button(label=f"Say it to {worker}", tap=HeldTap(what=AFTER))
+    return Button(label=f"Say it to {worker}", tap=HeldTap(what=what))
 
 
 def taken_back(worker: Worker | None) -> list[Message]:

@@ -208,6 +208,7 @@ class Inbound:
         if typed := typed_command(tap):
             text = ""
             await self._type(tap, typed)
+            await self._answers.drop(tap)
         elif heard := voice_choice(tap):
             text = await self._spoken.take_tap(tap, heard)
         else:

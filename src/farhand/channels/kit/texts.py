@@ -183,10 +183,12 @@ _UNASKED = {
 
 
 def hired_how(worker: str, fact: Hired) -> str:
-    """How somebody works from now on: where, what they do unasked, and how to change that."""
+    """How somebody works from now on: where, what they do unasked, and how to change that; and who is spoken to."""
+    # A conversation that is taken up says so itself.
+    whom = "" if fact.aside or fact.session else f"\nWhat you write goes to {worker} now."
     if fact.backend == bridge.BACKEND:
-        return f"{worker} sits at its own desk, in {fact.directory}: what it may do unasked is decided there."
-    return unasked(worker, fact.mode, fact.directory)
+        return f"{worker} sits at its own desk, in {fact.directory}: what it may do unasked is decided there.{whom}"
+    return f"{unasked(worker, fact.mode, fact.directory)}{whom}"
 
 
 def unasked(worker: str, mode: Mode, directory: str) -> str:

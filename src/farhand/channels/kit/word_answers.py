@@ -3,14 +3,16 @@
 What is no answer while a question waits is asked back, and stays in the slot of the card that asks: it reaches the
 agent only when the manager says so."""
 
+from farhand.channels.kit.ask_cards import LABEL_CHARACTERS
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import Button, Card, HeldTap, disarmed, removal, shortened
+from farhand.channels.kit.card import AnswerTap, Button, Card, CommandTap, HeldTap, disarmed, removal, shortened
 from farhand.channels.kit.held_texts import (
     AFTER,
     ANSWER,
     DENY,
     HELD,
+    OTHER,
     STOP,
     HeldText,
     held_in,
@@ -23,13 +25,14 @@ from farhand.channels.kit.hiring import FindsSlots
 from farhand.channels.kit.overview import open_asks_of
 from farhand.channels.kit.surface import ChatMessage, ChatTap
 from farhand.model import commands
-from farhand.model.answers import Answered, OutOfRange, denial, is_like_an_answer, read_answer
+from farhand.model.answers import Answered, OutOfRange, denial, is_like_an_answer, meant_yes, read_answer
 from farhand.model.errors import StoreError
 from farhand.model.facts import AskSettled, Event
 from farhand.model.logger import get_logger
 from farhand.model.ports import Hub
 from farhand.model.present import Ask, Present, Worker
 from farhand.model.view import TurnView
+from farhand.model.visible import visible
 from farhand.model.wishes import Tell, Unsure, Wish
 from farhand.model.words import AskKind, Sender
 
@@ -149,6 +152,12 @@ class WordAnswers:
         finally:
             self._decided.discard(slot)
 
+    async def drop(self, tap: ChatTap) -> None:
+        """Takes away the card whose button did something else with the text that it holds."""
+        slot = await self._chat.slot_of(tap.chat, tap.reference)
+        if slot.startswith(HELD):
+            await self._chat.show(removal(slot), tap.chat)
+
     async def _decide(self, tap: ChatTap, slot: str, what: str, sender: Sender) -> str:
         held = held_in(slot)
         if held.back:
@@ -159,6 +168,8 @@ class WordAnswers:
             said = await self._bot.obey(stop, sender)
         elif what == AFTER:
             said = await self._bot.obey(Tell(id=held.message, text=held.text, worker=held.worker), sender)
+        elif what == OTHER:
+            said = await self._bot.obey(Tell(id=held.message, text=held.other_text, worker=held.other), sender)
         elif ask is None or ask.settled is not None:
             return CLOSED
         else:
@@ -214,29 +225,40 @@ def asked_back(message: ChatMessage, ask: Ask, text: str, given: str) -> Card:
         buttons.insert(0, Button(label="Answer with this", tap=HeldTap(what=ANSWER)))
     elif denial(ask):
         buttons.insert(0, Button(label="Deny with this", tap=HeldTap(what=DENY)))
+    allow = []
+    if allowing := meant_yes(given, ask):
+        # Once that is tapped, the card says what was not said to the worker, as after every other answer.
+        label = shortened(visible(allowing.label), LABEL_CHARACTERS)
+        allow = [(Button(label=label, tap=AnswerTap(ask=ask.id, place=ask.choices.index(allowing))),)]
     return Card(
         key=f"{HELD}{message.id}",
         slot=slot,
         worker=ask.worker,
         topic=ask.worker,
         head=f"{ask.worker} waits for your answer above. “{shortened(given, 80)}” is none of its choices.",
-        buttons=(tuple(buttons),),
+        buttons=(*allow, tuple(buttons)),
         # Whoever believes to have answered must learn that the worker still waits.
         answers_reference=message.reference,
     )
 
 
 def message_or_order(message: ChatMessage, unsure: Unsure) -> Card:
-    """Asks whether words are meant for the worker, where there is nothing that they order; its slot keeps them."""
-    held = HeldText(worker=unsure.worker, ask="", message=message.id, text=unsure.text)
-    stop = [Button(label="Stop it", tap=HeldTap(what=STOP))] if unsure.can_stop else []
+    """Asks whether words are meant for the worker, where there is nothing that they order or they may be for somebody
+    else; its slot keeps them."""
+    other, told = unsure.other, unsure.other_text
+    held = HeldText(worker=unsure.worker, ask="", message=message.id, text=unsure.text, other=other, other_text=told)
+    first = [Button(label="Stop it", tap=HeldTap(what=STOP))] if unsure.can_stop else []
+    if unsure.command:
+        first = [Button(label=unsure.label, tap=CommandTap(command=unsure.command))]
+    elif other:
+        first = [say_it(other, OTHER)]
     return Card(
         key=f"{HELD}{message.id}",
         slot=slot_of(held),
         worker=unsure.worker,
         topic=message.topic,
         head=unsure.question,
-        buttons=((*stop, say_it(unsure.worker)),),
+        buttons=((*first, say_it(unsure.worker)),),
         answers_reference=message.reference,
         silent=True,
     )

@@ -1,0 +1,96 @@
+"""Words that may be for the node or for another worker are asked back, and reach nobody meanwhile."""
+
+import pytest
+
+from farhand.cli.conversation import AskedBack, decided, read_line
+from farhand.model import commands, facts
+from farhand.model.facts import Event
+from farhand.model.grammar import meant, read
+from farhand.model.present import Present
+from farhand.model.present_fold import fold
+from farhand.model.wishes import InfoRequest, Tell, Unsure, Wish
+from farhand.model.words import Choice, Sender, replace
+
+ME = Sender(via="test")
+
+
+def team(*names: str, focus: str = "") -> Present:
+    now = Present()
+    for seq, name in enumerate(names, 1):
+        now = fold(now, Event(seq=seq, at=0.0, worker=name, fact=facts.Hired(backend="demo", directory="/", by=ME)))
+    return replace(now, focus=focus)
+
+
+def wished(text: str, present: Present) -> Wish | None:
+    return meant(read("1", text, present), text, present)
+
+
+HELP = ["help", "Help!", "help me", "help please", "?", "？", "Hilfe", "hilf mir", "aide-moi", "¡Ayuda!", "帮助"]
+
+
+@pytest.mark.parametrize("text", HELP)
+def test_a_lone_help_is_asked_back_and_given_where_nobody_is_spoken_to(text: str) -> None:
+    asked = wished(text, team("ann", focus="ann"))
+    assert isinstance(asked, Unsure)
+    assert asked.question == "Is that for ann, or for me?"
+    assert (asked.command, asked.label, asked.text) == ("commands", "Show help", text)
+    assert wished(text, team("ann")) == wished(text, Present()) == InfoRequest(id="1", about="help")
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "label"),
+    [
+        ("hire bob", "hire bob", "Hire bob"),
+        ("Hire Bob, please", "hire bob", "Hire bob"),
+        ("fire bob", "end bob", "End bob"),
+    ],
+)
+def test_a_hiring_in_words_is_asked_back_and_done_where_nobody_is_spoken_to(
+    text: str, command: str, label: str
+) -> None:
+    asked = wished(text, team("ann", "bob", focus="ann"))
+    assert isinstance(asked, Unsure)
+    assert (asked.command, asked.label) == (command, label)
+    assert wished(text, team("bob")) == read("1", f"/{command}", team("bob"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("help me with the tests", "hire a developer", "hire", "fire", "fire cleo", "fire up the server", "@ann help"),
+        *("ann: go on", "cleo: are you there?", "bob:", "bob:8080 is taken", "note bob: hello", "/help", "what?"),
+    ],
+)
+def test_anything_else_is_a_message_as_before(text: str) -> None:
+    now = team("ann", "bob", focus="ann")
+    assert wished(text, now) == read("1", text, now)
+    assert not isinstance(wished(text, now), Unsure)
+
+
+def test_another_workers_name_and_a_colon_ask_for_whom_it_is() -> None:
+    now = team("project", "bob", focus="project")
+    asked = wished("Bob: are you there?", now)
+    assert isinstance(asked, Unsure)
+    assert asked.question == "Is that for bob, or for project?"
+    assert (asked.worker, asked.text) == ("project", "Bob: are you there?")
+    assert (asked.other, asked.other_text) == ("bob", "are you there?")
+
+
+def test_what_answers_an_open_question_is_its_answer() -> None:
+    now = team("ann", focus="ann")
+    ask = facts.AskRaised(ask="a", question="What?", choices=(Choice(id="h", label="Help"), Choice(id="n", label="No")))
+    now = fold(now, Event(seq=9, at=0.0, worker="ann", fact=ask))
+    assert isinstance(wished("help", now), Tell)
+
+
+def test_the_terminal_asks_back_as_well() -> None:
+    now = team("ann", "bob", focus="ann")
+    held = read_line("fire bob", now, lambda: "1")
+    assert isinstance(held, AskedBack)
+    assert held.text == "Is that for ann, or for me? m: End bob, s: say it to ann."
+    assert decided("m", held, "2") == commands.End(id="1", worker="bob")
+    assert decided("s", held, "2") == Tell(id="1", text="fire bob", worker="ann")
+    held = read_line("bob: are you there?", now, lambda: "1")
+    assert isinstance(held, AskedBack)
+    assert held.text == "Is that for bob, or for ann? o: say it to bob, s: say it to ann."
+    assert decided("o", held, "2") == Tell(id="1", text="are you there?", worker="bob")
