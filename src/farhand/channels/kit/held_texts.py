@@ -9,7 +9,7 @@ from farhand.model.provenance import NODES_OWN, is_by_pipe
 from farhand.model.words import Attachment, Word, replace
 
 HELD = "held:"
-DENY, ANSWER, AFTER, STOP, OTHER = "deny", "answer", "after", "stop", "other"
+DENY, ANSWER, AFTER, STOP, OTHER, HERE = "deny", "answer", "after", "stop", "other", "here"
 
 
 class HeldMessage(Word):
@@ -33,6 +33,8 @@ class HeldText(Word):
     back: tuple[HeldMessage, ...] = ()
     other: str = ""
     other_text: str = ""
+    # The command that does it here, without its slash: kept here, for what a tap brings can be made up.
+    command: str = ""
 
 
 def slot_of(held: HeldText) -> str:

@@ -205,7 +205,7 @@ class Inbound:
     async def _take_tap(self, tap: ChatTap) -> None:
         held = held_choice(tap)
         sender = self._sender(tap.who)
-        if typed := typed_command(tap):
+        if typed := typed_command(tap) or await self._answers.typed(tap, held):
             text = ""
             await self._type(tap, typed)
             await self._answers.drop(tap)

@@ -6,12 +6,13 @@ agent only when the manager says so."""
 from farhand.channels.kit.ask_cards import LABEL_CHARACTERS
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import AnswerTap, Button, Card, CommandTap, HeldTap, disarmed, removal, shortened
+from farhand.channels.kit.card import AnswerTap, Button, Card, HeldTap, disarmed, removal, shortened
 from farhand.channels.kit.held_texts import (
     AFTER,
     ANSWER,
     DENY,
     HELD,
+    HERE,
     OTHER,
     STOP,
     HeldText,
@@ -152,6 +153,12 @@ class WordAnswers:
         finally:
             self._decided.discard(slot)
 
+    async def typed(self, tap: ChatTap, what: str) -> str:
+        """The command that does here what the held text says; empty for any other tap."""
+        slot = await self._chat.slot_of(tap.chat, tap.reference) if what == HERE else ""
+        command = held_in(slot).command if slot.startswith(HELD) else ""
+        return f"/{command}" if command else ""
+
     async def drop(self, tap: ChatTap) -> None:
         """Takes away the card whose button did something else with the text that it holds."""
         slot = await self._chat.slot_of(tap.chat, tap.reference)
@@ -246,10 +253,18 @@ def message_or_order(message: ChatMessage, unsure: Unsure) -> Card:
     """Asks whether words are meant for the worker, where there is nothing that they order or they may be for somebody
     else; its slot keeps them."""
     other, told = unsure.other, unsure.other_text
-    held = HeldText(worker=unsure.worker, ask="", message=message.id, text=unsure.text, other=other, other_text=told)
+    held = HeldText(
+        worker=unsure.worker,
+        ask="",
+        message=message.id,
+        text=unsure.text,
+        other=other,
+        other_text=told,
+        command=unsure.command,
+    )
     first = [Button(label="Stop it", tap=HeldTap(what=STOP))] if unsure.can_stop else []
     if unsure.command:
-        first = [Button(label=unsure.label, tap=CommandTap(command=unsure.command))]
+        first = [Button(label=unsure.label, tap=HeldTap(what=HERE))]
     elif other:
         first = [say_it(other, OTHER)]
     return Card(
