@@ -77,6 +77,8 @@ async def test_a_reply_to_ones_own_message_goes_to_the_focused_worker(telegram: 
     await telegram.house.hire("alice")
     await telegram.house.hire("bob")
     mine = await telegram.manager.says("alice: is my favourite")
+    # Her messages begin so, and what is said to her may.
+    await telegram.manager.taps(await telegram.manager.reads("Is that for alice"), "Say it to bob")
     await telegram.manager.reads("answer to alice: is my favourite")
     await telegram.manager.says("I mean it", reply_to=mine.message_id)
     await telegram.manager.reads("I mean it")
