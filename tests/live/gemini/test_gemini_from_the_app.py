@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from tests.live.app_scenarios import (
     WITH_VOICE,
@@ -16,20 +13,10 @@ from tests.live.gemini.test_gemini_from_the_phone import GeminiPhoneModel
 
 from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.models.gemini import says
-from farhand.testing.phone import Phone, with_phone
+from farhand.testing.phone import with_phone
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
-PLAN = "# Plan\n\n1. Do one thing\n2. Do another\n"
-
-
-async def plans_of(phone: Phone, cli_env: GeminiEnv, name: str) -> Path:
-    """Where that worker's session keeps its plans."""
-    told = (await phone.types("events", "--node", "test")).splitlines()
-    events = [json.loads(line) for line in told if line.startswith("{")]
-    known = [one for one in events if one["fact"]["type"] == "session_known" and one["worker"] == name]
-    kept = cli_env.folder / "farhand" / "nodes" / "test" / "gemini" / "home" / ".gemini" / "tmp" / "project"
-    return kept / str(known[-1]["fact"]["session"]) / "plans"
 
 
 async def test_a_day_in_the_app(cli_env: GeminiEnv, bot: FakeBot) -> None:
