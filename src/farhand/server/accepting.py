@@ -72,18 +72,21 @@ class Acceptor:
 
     def pass_on(self, connection: socket.socket, address: str, received: bytes) -> None:
         """Makes a protocol of a connection whose head is there."""
-        task = self._loop.create_task(self._connect(connection, address, received), name="http connection")
-        self._connecting.add(task)
-        task.add_done_callback(self._connecting.discard)
-
-    async def _connect(self, connection: socket.socket, address: str, received: bytes) -> None:
         protocol = self._protocols(address, received)
-        try:
-            await self._loop.connect_accepted_socket(lambda: protocol, connection)
-        except BaseException:
-            protocol.leave()
-            connection.close()
-            raise
+        task = self._loop.create_task(self._connect(connection, protocol), name="http connection")
+        self._connecting.add(task)
+
+        def connected(done: asyncio.Task[None]) -> None:
+            self._connecting.discard(done)
+            # Here and not in the task: one that is cancelled before its first step never runs.
+            if done.cancelled() or done.exception() is not None:
+                protocol.leave()
+                connection.close()
+
+        task.add_done_callback(connected)
+
+    async def _connect(self, connection: socket.socket, protocol: GuardedProtocol) -> None:
+        await self._loop.connect_accepted_socket(lambda: protocol, connection)
 
 
 class HeldConnection:

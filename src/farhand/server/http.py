@@ -252,6 +252,11 @@ async def serve(
         own[CONNECTION][CUT_UNREAD] = made.cut_unread
         return made
 
+    def close_left(_: object) -> None:
+        # A request that is cancelled before its first step answers nothing, and nobody else closes its connection.
+        for connection in () if state.tasks else tuple(state.connections):
+            connection.transport.close()
+
     acceptors = [Acceptor(listener, given, protocol) for listener in listeners]
     try:
         for acceptor in acceptors:
@@ -264,4 +269,5 @@ async def serve(
         for connection in list(state.connections):
             connection.shutdown()
         for task in list(state.tasks):
+            task.add_done_callback(close_left)
             task.cancel()
