@@ -46,6 +46,9 @@ function shellList(folder: string): void {
   );
   const worker = join(folder, "sw.js");
   const text = readFileSync(worker, "utf-8");
+  if (/^\s*import\b/.test(text)) {
+    throw new Error("The service worker imports a file: what a window uses, too, must be written there again.");
+  }
   const filled = fill(fill(text, "__VERSION__", digest.digest("hex").slice(0, 16)), "__SHELL__", JSON.stringify(list));
   writeFileSync(worker, filled);
 }

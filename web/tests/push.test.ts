@@ -103,6 +103,29 @@ test("a question that comes while notifications are looked up keeps its own", as
   expect(badges).toEqual([1, 0, 1]);
 });
 
+test("notifications are not looked up while one is being shown", async () => {
+  const { locks } = navigator;
+  let looks = 0;
+  const getNotifications = async () => {
+    looks += 1;
+    return [];
+  };
+  vi.stubGlobal("navigator", { locks, serviceWorker: { getRegistration: async () => ({ getNotifications }) } });
+  const push = new DevicePush(new NodeApi(async () => new Response("")), () => "en", {
+    get: () => true,
+    set: () => undefined,
+  });
+  let followed = Promise.resolve();
+  await locks.request("farhand-notifications", async () => {
+    followed = push.follow([]);
+    await vi.waitFor(async () => expect((await locks.query()).pending).toHaveLength(1));
+    expect(looks).toBe(0);
+  });
+  await followed;
+  vi.unstubAllGlobals();
+  expect(looks).toBe(1);
+});
+
 /** A browser that permits notifications, and whose subscription outlives a restart of the app. */
 function permitting(): { subscribed: () => boolean; fetch: Fetch } {
   let own: object | null = null;

@@ -16,11 +16,13 @@ from farhand.server.web_app import NOT_BUILT, WebApp
 
 expect.set_options(timeout=SAFETY_SECONDS * 1000)
 # The notifications whose tag begins so, and with that title if one is given, once some are there, or none is. Looked
-# for within the worker: a look from outside goes through four processes.
+# for within the worker: a look from outside goes through four processes; and with the app's own lock, for a list that
+# Chromium makes while a notification is being shown loses that one.
+LISTED = """navigator.locks.request("farhand-notifications", () => self.registration.getNotifications())"""
 SHOWN = """async ([tag, title, isThere, seconds]) => {
   const deadline = Date.now() + seconds * 1000;
   while (true) {
-    const all = await self.registration.getNotifications();
+    const all = await LISTED;
     const found = all.filter((one) => one.tag.startsWith(tag) && ["", one.title].includes(title));
     if (found.length > 0 === isThere || Date.now() > deadline)
       return found.map((one) => ({
@@ -29,18 +31,37 @@ SHOWN = """async ([tag, title, isThere, seconds]) => {
       }));
     await new Promise((done) => setTimeout(done, 100));
   }
-}"""
+}""".replace("LISTED", LISTED)
 
 # What the browser does when a person taps: the real event, on the real notification, to the worker's own listener.
 TAP = """async ([tag, action]) => {
-  const [notification] = (await self.registration.getNotifications()).filter((one) => one.tag.startsWith(tag));
+  const [notification] = (await LISTED).filter((one) => one.tag.startsWith(tag));
   let work = Promise.resolve();
   const event = new NotificationEvent("notificationclick", { notification, action });
   event.waitUntil = (promise) => { work = promise; };
   self.dispatchEvent(event);
   await work.catch(() => undefined);
-  return (await self.registration.getNotifications()).map((one) => one.tag);
-}"""
+  return (await LISTED).map((one) => one.tag);
+}""".replace("LISTED", LISTED)
+# Pushes that come to the worker's own listener while somebody looks all the time; which of them are not to be found.
+LOST = """async (count) => {
+  let left = count;
+  const looking = (async () => { while (left) await LISTED; })();
+  const lost = [];
+  for (; left; left -= 1) {
+    const tag = `looked-at-${left}`;
+    let work = Promise.resolve();
+    const event = new PushEvent("push", { data: JSON.stringify({ notification: { title: tag, tag } }) });
+    event.waitUntil = (promise) => { work = promise; };
+    self.dispatchEvent(event);
+    await work;
+    const found = (await LISTED).filter((one) => one.tag === tag);
+    if (!found.length) lost.push(tag);
+    for (const one of found) one.close();
+  }
+  await looking;
+  return lost;
+}""".replace("LISTED", LISTED)
 POST = """async (body) => (await fetch("/api/push/answer", {
   method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" },
 })).status"""
@@ -152,6 +173,7 @@ def test_questions_come_through_the_browsers_own_push(phone: PushedPhone, node: 
     what_was_switched_off_on_this_device_stays_off(phone)
     a_lost_subscription_is_renewed(phone)
     what_is_shown_whole_is_allowed_once(phone, node)
+    what_comes_while_somebody_looks_is_kept(phone)
 
 
 def several_questions_are_one_notification_that_goes_with_the_last_of_them(phone: PushedPhone, node: AppNode) -> None:
@@ -257,3 +279,8 @@ def what_is_shown_whole_is_allowed_once(phone: PushedPhone, node: AppNode) -> No
         assert phone.page.evaluate(POST, answer) in (400, 403)
         assert len(settled(node)) == before + 1
         expect(phone.page.get_by_text("cleo").first).to_be_visible()
+
+
+def what_comes_while_somebody_looks_is_kept(phone: PushedPhone) -> None:
+    """The app looks at what is shown whenever a question comes or goes, and so when a push is on its way."""
+    assert phone.worker.evaluate(LOST, 50) == []

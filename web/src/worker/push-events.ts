@@ -1,5 +1,6 @@
 /** What the service worker does at a push, at a tap on its notification, and when a subscription is renewed. */
 
+import { withNotifications } from "./notification-lock";
 import { answerOf, type NotificationData, ownPage, readPush } from "./push";
 
 declare const self: ServiceWorkerGlobalScope;
@@ -30,12 +31,13 @@ export function listenToPush(): void {
 
 async function show(text: string): Promise<void> {
   const { title, options, badge } = readPush(text);
-  await self.registration.showNotification(title, options);
+  await withNotifications(() => self.registration.showNotification(title, options));
   if (badge !== null) await setBadge(badge);
   const { settled } = (options.data ?? {}) as NotificationData;
   // Somebody who looks needs no word that a question is over.
   if (settled && (await windows()).some((one) => one.visibilityState === "visible")) {
-    for (const one of await self.registration.getNotifications({ tag: options.tag ?? "" })) one.close();
+    const over = () => self.registration.getNotifications({ tag: options.tag ?? "" });
+    for (const one of await withNotifications(over)) one.close();
   }
 }
 

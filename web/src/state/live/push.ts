@@ -4,6 +4,8 @@ import { type NodeApi, NodeFailure } from "../../wire/http";
 import type { OpenAsk, Outcome, PushState, PushTest } from "../types";
 
 const CLOSED = "ask:";
+/** The lock of `worker/notification-lock.ts`, which the service worker, one file, cannot share with a window. */
+const NOTIFICATIONS = "farhand-notifications";
 
 interface PushReply {
   readonly key: string;
@@ -120,7 +122,9 @@ export class DevicePush {
       await (asks.length ? badges.setAppBadge?.(asks.length) : badges.clearAppBadge?.())?.catch(() => undefined);
     }
     const registration = await navigator.serviceWorker?.getRegistration("/app/").catch(() => undefined);
-    for (const one of (await registration?.getNotifications?.().catch(() => [])) ?? []) {
+    const look = async () => (await registration?.getNotifications?.().catch(() => [])) ?? [];
+    const locks = (navigator as { readonly locks?: LockManager }).locks;
+    for (const one of await (locks ? locks.request(NOTIFICATIONS, look) : look())) {
       if (this.known.has(one.tag) && !this.open.has(one.tag)) one.close();
     }
   }
