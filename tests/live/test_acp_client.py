@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.live.acp_agents import AGENTS, PROGRAMS, AcpEnv, age_sessions
+from tests.live.acp_agents import AGENTS, PROGRAMS, TOUCHES, AcpEnv, age_sessions
 
 from farhand.sdk.acp import AcpClient, AcpPermission, AcpSession, AcpTurnEnded, RpcError, spawn
 from farhand.sdk.acp.words import AcpSaid, ToolProgress
@@ -17,6 +17,9 @@ pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(not PROGRAMS.exists(), reason="the agent CLIs are not installed: sh scripts/setup-tests.sh"),
 ]
+
+# A word for each test that has the agent ask: one that was refused leaves an answer of the model behind.
+ALLOWED, REJECTED, UNANSWERED, CANCELLED = TOUCHES
 
 
 @pytest.fixture(scope="module", params=["gemini", "opencode"])
@@ -103,11 +106,11 @@ async def test_a_turn_and_the_session_loaded_again_by_another_process(
     assert text_of(updates) == "Good morning."
 
 
-@pytest.mark.parametrize(("kind", "made"), [("allow_once", True), ("reject_once", False)])
-async def test_a_permission(acp_env: AcpEnv, desk: Desk, touched: Path, kind: str, made: bool) -> None:
+@pytest.mark.parametrize(("kind", "word", "made"), [("allow_once", ALLOWED, True), ("reject_once", REJECTED, False)])
+async def test_a_permission(acp_env: AcpEnv, desk: Desk, touched: Path, kind: str, word: str, made: bool) -> None:
     asked: list[AcpPermission] = []
     desk.decides = always(kind, asked)
-    updates, ended = await turn(await desk.client.new_session(acp_env.project), "touch it")
+    updates, ended = await turn(await desk.client.new_session(acp_env.project), word)
     assert touched.exists() is made
     assert len(asked) == 1
     assert "touch made.txt" in f"{asked[0].call.title} {asked[0].call.raw_input}"
@@ -119,7 +122,8 @@ async def test_a_permission(acp_env: AcpEnv, desk: Desk, touched: Path, kind: st
 
 
 async def test_a_question_that_nobody_answers_is_a_no(acp_env: AcpEnv, client: AcpClient, touched: Path) -> None:
-    await turn(await client.new_session(acp_env.project), "touch it")
+    updates, _ = await turn(await client.new_session(acp_env.project), UNANSWERED)
+    assert any(isinstance(each, ToolProgress) for each in updates)
     assert not touched.exists()
 
 
@@ -144,7 +148,7 @@ async def test_cancel_while_a_question_waits(acp_env: AcpEnv, desk: Desk, touche
         return "allow_once"
 
     desk.decides = leave
-    _, ended = await turn(session, "touch it")
+    _, ended = await turn(session, CANCELLED)
     assert ended.stop_reason == "cancelled"
     assert not touched.exists()
 
