@@ -122,8 +122,9 @@ async def test_a_permission(acp_env: AcpEnv, desk: Desk, touched: Path, kind: st
 
 
 async def test_a_question_that_nobody_answers_is_a_no(acp_env: AcpEnv, client: AcpClient, touched: Path) -> None:
-    updates, _ = await turn(await client.new_session(acp_env.project), UNANSWERED)
-    assert any(isinstance(each, ToolProgress) for each in updates)
+    updates, ended = await turn(await client.new_session(acp_env.project), UNANSWERED)
+    # It wanted to: gemini shows nothing of a tool that was refused, but asks its model once more.
+    assert any(isinstance(each, ToolProgress) for each in updates) or ended.input_tokens == 200
     assert not touched.exists()
 
 
