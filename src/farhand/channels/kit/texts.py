@@ -88,7 +88,7 @@ def _absent(worker: Worker) -> str:
     """That a worker's agent is not there, beside what the template says of it."""
     if worker.online:
         return ""
-    return f" – offline: /relaunch {worker.name} starts it" if worker.is_offline else " – starting"
+    return f" – offline: /relaunch {worker.name} tries to start it" if worker.is_offline else " – starting"
 
 
 def progress(present: Present, terminals: Collection[str], at: float, of: str = "") -> str:
