@@ -173,9 +173,14 @@ async def test_say_something_else_while_a_question_is_open(phone: TelegramHouse)
 async def test_change_what_a_worker_may_do_unasked(phone: TelegramHouse) -> None:
     await phone.house.hire()
     await phone.manager.says("/mode")
-    shown = await phone.manager.reads("mode default")
+    shown = await phone.manager.reads("ann: mode default")
     await phone.manager.taps(shown, "Only read and plan")
     await phone.manager.reads("ann changed: mode plan")
+    # What was said of it before is true again.
+    hired = await phone.manager.reads("Ann reads and plans, and changes nothing (mode plan).")
+    assert hired.labels == ("Ask before acting", "Edit, ask the rest")
+    again = await phone.manager.reads("ann: mode plan (")
+    assert (again.message_id, again.labels) == (shown.message_id, hired.labels)
 
 
 async def test_change_the_model(phone: TelegramHouse) -> None:

@@ -21,6 +21,7 @@ YOU_ARE = (
     "Mo (user 4242), you are the manager of this node now: nobody else is obeyed here. The terminal can change that: "
     "farhand manager --help"
 )
+WHAT = "This is Farhand: coding agents at work on your own machine, run from this chat."
 TAP = "Tap an agent below to hire it. Then write to it as you would to a colleague."
 MORE = "/commands shows what else can be typed."
 
@@ -35,18 +36,28 @@ async def test_start_is_greeted_once_and_the_agents_found_here_are_buttons(teleg
     started = await telegram.manager.says("/start")
     greeting = await telegram.manager.reads(GREETING)
     assert (greeting.reply_to, greeting.labels) == (started.message_id, ("Hire scripted",))
-    assert greeting.text == f"{GREETING}\n\n{YOU_ARE}\n{TAP}\n{MORE}"
+    assert greeting.text == f"{GREETING}\n\n{WHAT}\n{TAP}\n{MORE}\n\n{YOU_ARE}"
     await telegram.manager.says("/team")
     chat = await telegram.manager.sees(lambda chat: any("No team members" in one.text for one in chat))
     assert sum("I'm online" in one.text for one in chat) == 1
     assert [one.labels for one in chat if "No team members" in one.text] == [("Hire scripted",)]
 
 
+async def test_start_says_at_any_time_what_this_is_and_what_to_do_next(telegram: TelegramHouse) -> None:
+    await telegram.manager.says("/start")
+    await telegram.manager.reads(GREETING)
+    await telegram.house.hire("ann")
+    await telegram.manager.says("/start")
+    greeting = await telegram.manager.reads("Team: ann\nFocused: ann")
+    speak = "What you write goes to ann: write as you would to a colleague."
+    assert greeting.text.endswith(f"\n\n{WHAT}\n{speak}\n{MORE}")
+
+
 async def test_whoever_writes_first_is_greeted_once_and_answered(tmp_path: Path, bot: FakeBot) -> None:
     async with telegram_house(tmp_path, bot, peers=lambda peers: peers) as telegram:
         await telegram.manager.says("fix the till")
         greeting = await telegram.manager.reads(GREETING)
-        assert greeting.text == f"{GREETING}\n\n{YOU_ARE}\n{TAP}\n{MORE}"
+        assert greeting.text == f"{GREETING}\n\n{WHAT}\n{TAP}\n{MORE}\n\n{YOU_ARE}"
         assert greeting.labels == ("Hire scripted",)
         await telegram.manager.says("/usage")
         await telegram.manager.reads("No worker has told what it used yet.")

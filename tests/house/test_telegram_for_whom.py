@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
+from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.ports import Deliver
+from farhand.model.words import Choice
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -57,3 +59,15 @@ async def test_a_name_and_a_colon_are_asked_back_and_said_to_whom_a_tap_names(te
     await telegram.manager.taps(back, "Say it to bob")
     await telegram.manager.reads("answer to are you there?")
     assert [name for name, errand in telegram.agent.performed if isinstance(errand, Deliver)] == ["bob"]
+
+
+async def test_a_name_and_a_colon_before_a_yes_answer_that_workers_question(telegram: TelegramHouse) -> None:
+    await telegram.house.hire("bob")
+    await telegram.house.hire("ann")
+    choices = (Choice(id="once", label="Allow"), Choice(id="no", label="Deny", allows=False))
+    telegram.agent.plays(AskRaised(ask="a-1", question="Run it?", choices=choices))
+    await telegram.manager.says("@bob clean up")
+    await telegram.manager.reads("Run it?")
+    await telegram.manager.says("bob: yes")
+    assert (await telegram.house.fact(AskSettled)).choice == "once"
+    assert told(telegram) == ["clean up"]

@@ -55,6 +55,8 @@ async def test_a_hiring_that_fails_says_so_and_why_and_is_tried_again_by_a_tap(
     await telegram.house.event(WentOffline, after=relaunched.seq)
     again = await telegram.manager.reads("Tried again at ")
     assert (again.message_id, again.labels) == (failed.message_id, ("Try again",))
+    last = again.text.splitlines()[-1]
+    assert last.endswith(" UTC; it still does not start: Not signed in.")
     telegram.agent.refuses_to_open = ""
     tap = await telegram.manager.taps(again, "Try again")
     standing = await telegram.bot.until_standing(lambda standing: tap.query_id in standing.answered_queries)

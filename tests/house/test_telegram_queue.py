@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
-from farhand.model.facts import HandedOver, Said, TuneAsked, TurnEnded, Withdrawn
+from farhand.model.facts import HandedOver, Reworded, Said, TuneAsked, TurnEnded, Withdrawn
 from farhand.model.ports import Can, Deliver, Unknown
 from farhand.model.words import HowEnded
 from farhand.testing.scripted import ScriptedDriver
@@ -54,7 +54,7 @@ async def end_turn(telegram: TelegramHouse) -> None:
 
 async def test_a_message_that_waits_is_seen_until_its_turn_comes(telegram: TelegramHouse) -> None:
     card = await waits(telegram, "second")
-    assert card.labels == ("Say it now", "Take it back")
+    assert card.labels == ("Say it now", "Reword it", "Take it back")
     await end_turn(telegram)
     await telegram.manager.reads("answer to second")
     await telegram.manager.sees(lambda chat: gone(card, chat))
@@ -142,6 +142,55 @@ async def test_what_waits_is_changed_by_its_number(telegram: TelegramHouse) -> N
     assert [one.text for one in telegram.house.worker().queue] == ["the third"]
     await telegram.manager.says("/drop 2")
     await telegram.manager.reads("No message for ann waits under the number 2; /queue tells which do.")
+
+
+async def test_what_waits_is_listed_with_buttons_that_follow_the_list(telegram: TelegramHouse) -> None:
+    await waits(telegram, "second")
+    await waits(telegram, "third")
+    await telegram.manager.says("/queue")
+    listed = await telegram.manager.reads("1. ann: second\n2. ann: third")
+    assert listed.labels == ("Now 1", "Edit 1", "Drop 1", "Now 2", "Edit 2", "Drop 2")
+    await telegram.manager.taps(listed, "Drop 1")
+    left = await telegram.manager.reads("1. ann: third")
+    assert (left.message_id, left.labels) == (listed.message_id, ("Now 1", "Edit 1", "Drop 1"))
+    await telegram.manager.taps(left, "Edit 1")
+    wanted = await telegram.manager.reads("ann: write what “third” shall say instead")
+    await telegram.manager.says("the third", reply_to=wanted.message_id)
+    assert (await telegram.house.fact(Reworded)).text == "the third"
+    changed = await telegram.manager.reads("1. ann: the third")
+    assert changed.message_id == listed.message_id
+    await telegram.manager.sees(lambda chat: gone(wanted, chat))
+    await telegram.manager.taps(changed, "Drop 1")
+    empty = await telegram.manager.reads("No message waits.")
+    assert (empty.message_id, empty.labels) == (listed.message_id, ())
+    assert not telegram.house.worker().queue
+
+
+async def test_a_message_that_waits_is_reworded_by_a_tap_and_a_reply(telegram: TelegramHouse) -> None:
+    card = await waits(telegram, "secnd")
+    await telegram.manager.taps(card, "Reword it")
+    wanted = await telegram.manager.reads("ann: write what “secnd” shall say instead")
+    await telegram.manager.says("second", reply_to=wanted.message_id)
+    await telegram.manager.reads("ann is busy, this waits: second")
+    await end_turn(telegram)
+    await telegram.manager.reads("answer to second")
+
+
+async def test_what_came_too_late_to_be_reworded_is_said_to_be(telegram: TelegramHouse) -> None:
+    card = await waits(telegram, "second")
+    await telegram.manager.taps(card, "Reword it")
+    wanted = await telegram.manager.reads("shall say instead")
+    await end_turn(telegram)
+    await telegram.manager.reads("answer to second")
+    await telegram.manager.says("too late", reply_to=wanted.message_id)
+    await telegram.manager.reads("That message waits no more: it was begun or taken back, and this went nowhere.")
+
+
+async def test_a_command_of_the_menu_without_a_number_shows_what_waits(telegram: TelegramHouse) -> None:
+    await waits(telegram, "second")
+    await telegram.manager.says("/drop")
+    listed = await telegram.manager.reads("1. ann: second")
+    assert listed.labels == ("Now 1", "Edit 1", "Drop 1")
 
 
 async def test_mode_and_model_are_changed_from_the_phone(telegram: TelegramHouse) -> None:

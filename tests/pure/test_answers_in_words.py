@@ -197,7 +197,47 @@ def test_the_beginning_of_a_label_chooses_it_and_polite_words_change_nothing(sai
 
 
 @pytest.mark.parametrize(
-    "said", ["po", "please", "some", "not postgres please", "postgres and redis", "no", "sql server"]
+    ("said", "choice"),
+    [
+        ("the second one please", "m"),
+        ("Second.", "m"),
+        ("2nd", "m"),
+        ("the last one", "mt"),
+        ("option 2", "m"),
+        ("number 1, please", "t"),
+        ("let's go with tea", "t"),
+        ("I'd take milk tea", "mt"),
+        ("use tea", "t"),
+        ("I prefer the first option", "t"),
+        ("die zweite bitte", "m"),
+        ("nimm den ersten", "t"),
+        ("la deuxième, s'il te plaît", "m"),
+        ("la primera", "t"),
+        ("第二个", "m"),
+    ],
+)
+def test_one_of_several_is_chosen_by_its_place_or_in_a_sentence(said: str, choice: str) -> None:
+    assert read_answer(said, ask(DRINKS, AskKind.CHOICE)) == Answered(choice=choice)
+    assert read_answer(said, ask(PERMISSION)) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "po",
+        "please",
+        "some",
+        "the sixth one",
+        "the fourth one",
+        "use",
+        "the",
+        "use it",
+        "the second test fails",
+        "not postgres please",
+        "postgres and redis",
+        "no",
+        "sql server",
+    ],
 )
 def test_what_is_no_beginning_of_one_label_chooses_none(said: str) -> None:
     assert read_answer(said, ask(DATABASES, AskKind.CHOICE)) is None

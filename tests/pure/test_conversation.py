@@ -75,7 +75,7 @@ def test_what_a_line_asks_for(line: str, command: Wish | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["/nonsense", "/hire", "/hire a b c", '/hire "ann', "/mode wild", "/", "/focus", "/now"]
+    "line", ["/nonsense", "/hire", "/hire a b c", '/hire "ann', "/mode wild", "/", "/focus", "/now 1 2"]
 )
 def test_what_cannot_be_done_is_told(line: str) -> None:
     assert isinstance(read(line), Wrong)

@@ -83,6 +83,17 @@ def test_what_answers_an_open_question_is_its_answer() -> None:
     assert isinstance(wished("help", now), Tell)
 
 
+@pytest.mark.parametrize("focus", ["ann", "bob", ""])
+def test_a_name_and_a_colon_before_an_answer_answer_that_workers_open_question(focus: str) -> None:
+    now = team("ann", "bob", focus=focus)
+    yes_no = (Choice(id="y", label="Allow"), Choice(id="n", label="Deny", allows=False))
+    now = fold(now, Event(seq=9, at=0.0, worker="bob", fact=facts.AskRaised(ask="a", question="Run?", choices=yes_no)))
+    assert wished("Bob: yes", now) == Tell(id="1", text="yes", worker="bob")
+    assert wished("bob: no, not today", now) == Tell(id="1", text="no, not today", worker="bob")
+    # What is no answer is asked about as before, where it may be for somebody else.
+    assert isinstance(wished("bob: are you there?", now), Unsure) is (focus == "ann")
+
+
 def test_the_terminal_asks_back_as_well() -> None:
     now = team("ann", "bob", focus="ann")
     held = read_line("fire bob", now, lambda: "1")

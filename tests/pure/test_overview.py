@@ -147,7 +147,8 @@ def test_of_several_questions_of_one_worker_each_is_answered_by_a_reply() -> Non
 
 def test_what_waits_for_an_agent_that_is_gone_is_not_being_done() -> None:
     present = after((None, facts.Queued(message="n", text="next", by=ME)), (None, facts.WentOffline(why="It died.")))
-    assert "- ann (focused, available, backend=claude) – offline\n" in texts.team(present)
+    line = "- ann (focused, available, backend=claude) – offline: /relaunch ann tries to start it\n"
+    assert line in texts.team(present)
     assert "offline: It died." in texts.team(present)
     assert "ann is offline: It died.\n   Try again: /relaunch ann" in overview.inbox(present)
 

@@ -185,7 +185,10 @@ def test_numbers_count_within_the_worker_that_is_meant() -> None:
     assert read("i", "/drop bob 3", with_bob("ann")) == Withdraw(id="i", message="b3")
     assert read("i", "/now bob 2", with_bob("ann")) == Steer(id="i", message="b2")
     assert read("i", "/edit bob 2 well", with_bob("ann")) == Reword(id="i", message="b2", text="well")
-    assert read("i", "/drop bob", with_bob("ann")) == Wrong(id="i", why="Usage: /drop [name] <n>")
+    # A menu types no number: what waits is shown then.
+    assert read("i", "/drop bob", with_bob("ann")) == InfoRequest(id="i", about="queue", of="bob")
+    for name in ("now", "edit", "drop"):
+        assert read("i", f"/{name}", with_bob("ann")) == InfoRequest(id="i", about="queue")
     whose = "Whose message? Nobody is focused: put the name before the number."
     assert read("i", "/drop 1", with_bob("")) == Wrong(id="i", why=whose)
     assert read("i", "/drop 1", word_replace(present(), focus="")) == Withdraw(id="i", message="m1")

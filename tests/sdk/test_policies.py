@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from farhand.sdk.policies import Judge, PolicyError, Rule, Surroundings, allow, deny, read_policies
 from farhand.sdk.policies.defaults import default_rules
 from farhand.sdk.policies.judge import BUILD_FILE, DANGEROUS, OUTSIDE, REDIRECTED, UNREADABLE, UNTRUSTED_GIT
 from farhand.sdk.policies.rules import HARDNESS, MODES
-from farhand.sdk.policies.shell import hidden, scripts, taken_apart
+from farhand.sdk.policies.shell import hidden, of_bare_words, parsed, scripts, taken_apart
 from farhand.sdk.protocols import ToolCall
 
 
@@ -228,6 +228,31 @@ def test_an_extension_can_only_tighten(tmp_path: Path) -> None:
 def test_every_command_of_a_line_is_found(line: str, commands: list[str]) -> None:
     found = taken_apart(line)
     assert ([command.text for command in found.commands], found.broken) == (commands, False)
+
+
+# Names that mean something to a shell or its grammar, and pieces of words that may come next to one another.
+BARE = (
+    "if then elif else fi for while until do done case esac in select function time coproc declare typeset export"
+    " readonly local unset unsetenv let test eval exec command builtin source . : trap return exit set shift break"
+    " continue alias git ls -n -- - + % ^ @ , 2 20 a=b =x a= --x=1 a/b ./c ../d x:y A_B HEAD^ %1 a,b 1a b@c"
+).split()
+
+
+@example("time ls")
+@example("export a=b")
+@example("1%")
+@example("b@c elif")
+@example("- a= test")
+@example("ls == b")
+@settings(max_examples=1000)
+@given(st.lists(st.sampled_from(BARE) | st.text("ab1_./,:@%+=^-", min_size=1, max_size=4), min_size=1).map(" ".join))
+def test_a_line_of_bare_words_is_read_as_the_grammar_reads_it(line: str) -> None:
+    assert of_bare_words(line) in (None, parsed(line))
+
+
+def test_most_lines_of_bare_words_need_no_grammar() -> None:
+    assert of_bare_words("git log --oneline -n 5") is not None
+    assert [of_bare_words(line) for line in ("", "a  b", "a=b c", "ls *", "a;b", "a\nb", "a b ", "é")] == [None] * 8
 
 
 def test_words_are_as_the_command_gets_them() -> None:

@@ -133,7 +133,7 @@ async def test_unknown_commands_and_learn_reach_the_focused_worker(team: Team) -
 @promise("routing.7", "running.6", "commands.11")
 async def test_the_menu_follows_the_team(team: Team) -> None:
     promised = ("team", "focus", "progress", "learn", "pause", "relaunch", "settings", "hire", "end")
-    more = "tune mode effort retry sprint verdict queue inbox quiet digest history usage sessions".split()
+    more = "tune mode effort retry sprint verdict queue inbox quiet digest history usage now edit drop sessions".split()
     more += "adopt handback devices commands".split()
     builtin = (*promised, *more)
     await team.bot.until_standing(lambda standing: standing.commands == builtin)

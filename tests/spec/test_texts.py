@@ -197,8 +197,9 @@ async def test_the_first_word_is_greeted(team: Team) -> None:
     await team.manager.says("/team")
     first = await team.manager.reads("I'm online")
     expected = "I'm online and ready.\nNo workers yet. Hire your first long-lived worker with /hire <name>."
-    # Below it stand who became the manager, and how to speak.
-    assert first.text.startswith(f"{expected}\n\nMo (user 4242), you are the manager of this node now")
+    # Below it stand what this is, how to speak, and who became the manager.
+    assert first.text.startswith(f"{expected}\n\nThis is Farhand: ")
+    assert "\n\nMo (user 4242), you are the manager of this node now" in first.text
     await team.manager.says("/team")
     chat = await team.manager.sees(lambda chat: sum("No team members" in one.text for one in chat) == 2)
     assert sum("I'm online" in one.text for one in chat) == 1

@@ -1,6 +1,11 @@
 """The table of flags that every command takes; imports next to nothing, so that help is quick."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+# Not typing's own: help would wait for it.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class GlobalFlag:

@@ -44,6 +44,33 @@ _PLEASE = r"(?:please|pls|thanks|thank you|bitte|danke|s['’]il (?:te|vous) pla
 _AROUND_POLITE = re.compile(
     rf"\A(?:{_PLEASE}[\s,;:.!]+|请\s*)+|(?:(?:[\s,;:.!]+{_PLEASE})|\s*[，,]?\s*谢谢)+[\s.!。！]*\Z", re.IGNORECASE
 )
+# What says no more than that a choice is made, and an article before it or a word for it behind.
+_CHOOSING = re.compile(
+    r"\A(?:(?:let['’]?s|i['’]?d|i|we|ich|je|j['’]ai|yo|prefiero|elijo|я|我)\s+)?"
+    r"(?:(?:would|will|['’]ll)\s+)?(?:like\s+|want\s+|go\s+(?:with|for)\s+|use\s+|take\s+|pick\s+|choose\s+|prefer\s+|"
+    r"make\s+it\s+|nimm\s+|nehme\s+|wähle\s+|lieber\s+|prends\s+|choisis\s+|plutôt\s+|usa\s+|toma\s+|"
+    r"elige\s+|用|选择?|就)?"
+    r"(?:(?:the|option|number|choice|nr\.?|no\.|die|das|der|den|nummer|option|le|la|el|número|opción|numéro)\s+)*",
+    re.IGNORECASE,
+)
+_ONE_OF_THEM = re.compile(
+    r"\s+(?:one|option|choice|option bitte|opción|choix)\s*[.!]*\Z|(?:个|项)\s*[。！]?\Z", re.IGNORECASE
+)
+_ORDINALS = {
+    word: number
+    for number, words in enumerate(
+        (
+            "first 1st erste ersten erster erstes premier première primero primera 第一",
+            "second 2nd zweite zweiten zweiter zweites deuxième seconde segundo segunda 第二",
+            "third 3rd dritte dritten dritter drittes troisième tercero tercera 第三",
+            "fourth 4th vierte vierten vierter viertes quatrième cuarto cuarta 第四",
+            "fifth 5th fünfte fünften fünfter fünftes cinquième quinto quinta 第五",
+        ),
+        start=1,
+    )
+    for word in words.split()
+}
+_LAST = frozenset("last letzte letzten letzter letztes dernier dernière último última 最后一".split())
 # A choice whose label has one of these holds for more than this once: a bare yes is not that.
 _WIDER = lazy_pattern(r"\b(always|all|every|session|don't ask|auto|rest|from now on|edits)\b", re.IGNORECASE)
 
@@ -78,7 +105,20 @@ def read_answer(text: str, ask: Ask, *, addressed: bool = False) -> ReadAnswer:
     if read is not None or ask.about is not AskKind.CHOICE:
         return read
     bare = _AROUND_POLITE.sub("", text.strip())
-    return _read(bare, ask, addressed=addressed) if bare and bare != text.strip() else None
+    if bare != text.strip() and (read := _read(bare, ask, addressed=addressed)) is not None:
+        return read
+    return _chosen(bare, ask)
+
+
+def _chosen(text: str, ask: Ask) -> ReadAnswer:
+    """One of several things by its place, its number or its label, with words around that only say so."""
+    named = _plain(_ONE_OF_THEM.sub("", _CHOOSING.sub("", text)))
+    # A choice that takes words is said by its words.
+    ready = [choice for choice in ask.choices if not choice.words]
+    place = len(ready) if named in _LAST and len(ready) > 1 else _ORDINALS.get(named, 0)
+    found = ready[place - 1] if 1 <= place <= len(ready) else None
+    found = found or _one_by_number(named, ask) or _one_by_label(named, ask)
+    return Answered(choice=found.id) if found else None
 
 
 def _read(text: str, ask: Ask, *, addressed: bool) -> ReadAnswer:

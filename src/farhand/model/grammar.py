@@ -61,7 +61,7 @@ def meant(wish: Wish | None, said: str, present: Present) -> Wish | None:
     if not wish.worker and not wish.needs_focus and (otherwise := _for_somebody_else(wish, said, worker, present)):
         return otherwise
     order = order_for(worker, said) if worker else None
-    if worker is None or order is None or any(read_answer(said, ask) for ask in worker.asks if ask.settled is None):
+    if worker is None or order is None or _answers(said, worker):
         return wish
     if order is PlainOrder.STOP and can_stop(worker):
         return commands.Interrupt(id=wish.id, worker=worker.name, withdraw=True)
@@ -72,20 +72,26 @@ def meant(wish: Wish | None, said: str, present: Present) -> Wish | None:
 
 
 def _for_somebody_else(wish: Tell, said: str, worker: Worker | None, present: Present) -> Wish | None:
-    """What words that name nobody may be instead of a message for that worker: for the node, or for another worker.
-    With nobody to say them to, the node does what they say."""
-    here = done_here(said, present)
+    """What words that name nobody may be instead of a message for that worker: for the node, or for another worker,
+    whose open question they answer behind its name. With nobody to say them to, the node does what they say."""
+    here, (other, rest) = done_here(said, present), named_first(said, present)
+    if other and _answers(rest, present.workers[other], addressed=True):
+        return replace(wish, text=rest, worker=other)
     if worker is None:
         return _read_slash(wish.id, f"/{here.command}", present, CHAT) if here else None
-    if any(read_answer(said, ask) for ask in worker.asks if ask.settled is None):
+    if _answers(said, worker):
         return None
     name, to = worker.name, Unsure(id=wish.id, worker=worker.name, text=wish.text, question="")
     if here:
         return replace(to, question=f"Is that for {name}, or for me?", command=here.command, label=here.label)
-    other, rest = named_first(said, present)
     if not other or other == name:
         return None
     return replace(to, question=f"Is that for {other}, or for {name}?", other=other, other_text=rest)
+
+
+def _answers(said: str, worker: Worker, *, addressed: bool = False) -> bool:
+    """Whether the words answer an open question of that worker."""
+    return any(read_answer(said, ask, addressed=addressed) for ask in worker.asks if ask.settled is None)
 
 
 def _not_to_obey(worker: Worker) -> str:

@@ -34,8 +34,6 @@ from farhand.testing.models.gemini import calls, says
 pytestmark = pytest.mark.anyio
 NAME = "claude-test-ann"
 OTHER_MODEL = "gemini-2.5-pro"
-# Where it starts beside a conversation of several messages, it asks the model what that was about.
-SUMMARY = "Summarize the user's primary intent"
 TALK = {
     "zz-first": "the word is plover",
     "zz-second": "it was plover",
@@ -324,7 +322,6 @@ async def test_sessions_are_listed_and_can_be_gone_on_with_at_the_desk(cli_env: 
 async def test_a_conversation_is_the_same_however_often_it_is_taken_up(cli_env: GeminiEnv, wire: str) -> None:
     """A session of the desk, by a worker, by that worker relaunched, and by another one. Taken up in a later minute,
     the CLI begins a new file, leaves it empty and goes on in the old one."""
-    cli_env.model.expect(*[says("About plovers")] * 5, prompt=SUMMARY)
     talks = [cli_env.model.expect(says(text), prompt=marker) for marker, text in TALK.items()]
     markers, texts = list(TALK), list(TALK.values())
     async with cli_env.open() as house:

@@ -51,6 +51,12 @@ class WithdrawTap(Word, tag="withdraw"):
     message: str
 
 
+class RewordTap(Word, tag="reword"):
+    """The button asks for the words that a message that waits shall say instead."""
+
+    message: str
+
+
 class StopTap(Word, tag="stop"):
     """The button stops a turn, and no other."""
 
@@ -139,6 +145,7 @@ Tap: TypeAlias = (
     AskTap
     | SteerTap
     | WithdrawTap
+    | RewordTap
     | StopTap
     | RetryTap
     | TryAgainTap

@@ -10,6 +10,7 @@ from farhand.channels.kit.card import Card, plain_notice
 from farhand.channels.kit.fetching import PendingFiles
 from farhand.channels.kit.hiring import HireButtons
 from farhand.channels.kit.inbox import ChatInbox
+from farhand.channels.kit.mode_cards import ModeCards
 from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.patience import FetchPatience
 from farhand.channels.kit.reply_buttons import team_buttons, with_buttons
@@ -61,6 +62,7 @@ class Inbound:
         self._taps = Taps(context.hub, bot, outbound.queue, context.steers, self._hiring)
         self._answers = WordAnswers(context.hub, bot, outbound.queue, background)
         outbound.observe(self._answers)
+        outbound.observe(ModeCards(context.hub, outbound.queue, background, context.models))
         self._inbox = ChatInbox(surface, context.peers)
         self._pending = PendingFiles(context.folder / "fetching" / surface.name)
         self._spoken = SpokenMessages(
@@ -97,19 +99,21 @@ class Inbound:
         manager, greets = self._members.manager, not self._greeted or is_command(said, "start")
         await self._context.peers.announce(texts.new_manager(manager), but=self._surface.name if greets else "")
         if greets:
-            present = await self._context.hub.look()
-            self._first_words = texts.first_words(manager, present, agents=bool(self._hiring.offer()))
+            self._first_words = texts.first_words(manager)
 
-    def _with_first_words(self, greeting: str) -> str:
+    def _explained(self, greeting: str, present: Present) -> str:
+        """The greeting, with what this is and what to do next, and for a new manager that they are."""
         added, self._first_words = self._first_words, ""
-        return f"{greeting}\n\n{added}" if added else greeting
+        what = texts.what_this_is(present, agents=bool(self._hiring.offer()))
+        return "\n\n".join(filter(None, (greeting, what, added)))
 
     async def greet(self) -> None:
         """Says that the node is there: at its start, or to the manager as soon as there is one."""
         if self._members.chat and not self._greeted:
             self._greeted = True
             present = await self._context.hub.look()
-            words = self._with_first_words(texts.online(present, self._context.sandbox))
+            words = texts.online(present, self._context.sandbox)
+            words = self._explained(words, present) if self._first_words else words
             greeting = plain_notice(f"online:{self._context.clock.now()}", words, silent=True)
             try:
                 await self._queue.show(self._offering(greeting, offers=not present.workers))
@@ -141,12 +145,13 @@ class Inbound:
         elif wish is not None:
             text = await self._bot.obey(wish, sender)
         if text and isinstance(wish, InfoRequest) and wish.about == "start":
-            text = self._with_first_words(text)
+            text = self._explained(text, present)
         # An edit is seen in the card of the message that waits.
         if text and not (message.edits and text == texts.REWORDED):
             offers = is_command(message, "hire", alone=True) or _asks_for_team(wish, present)
             card = self._offering(_reply_card(message, text), offers=offers)
-            card = with_buttons(self._with_team(card, wish, present), message, wish, present, self._context.models)
+            card, models, steers = self._with_team(card, wish, present), self._context.models, self._context.steers
+            card = with_buttons(card, message, wish, present, models, steers)
             await self._queue.show(card, message.chat)
 
     def _with_team(self, card: Card, wish: Wish | None, present: Present) -> Card:

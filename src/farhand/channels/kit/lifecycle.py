@@ -2,13 +2,15 @@
 
 from datetime import UTC, datetime
 
-from farhand.channels.kit.card import Button, Card, CommandTap, RelaunchTap, removal
+from farhand.channels.kit.card import Button, Card, CommandTap, RelaunchTap, removal, shortened
 from farhand.channels.kit.reply_buttons import mode_buttons
 from farhand.channels.kit.texts import hired_how
 from farhand.model import bridge, facts
 from farhand.model.facts import Event
 from farhand.model.folder_trust import is_refusal
 from farhand.model.words import Seq, WorkerName
+
+WHY_CHARACTERS = 120
 
 
 def lifecycle_cards(event: Event) -> list[Card]:
@@ -54,7 +56,9 @@ def _offline(event: Event, gone: facts.WentOffline) -> list[Card]:
         return []
     if gone.again and gone.starting:
         # The same reason again would look as if nobody had tried.
-        text += f"\nTried again at {datetime.fromtimestamp(event.at, UTC):%H:%M:%S} UTC."
+        failed = shortened(capitalized(gone.why).partition(". ")[0].rstrip("."), WHY_CHARACTERS)
+        at = f"{datetime.fromtimestamp(event.at, UTC):%H:%M:%S} UTC"
+        text += f"\nTried again at {at}; it still does not start: {failed}."
     shown = Card(
         key=f"life:{event.seq}",
         slot=f"life:{gone.incident}",

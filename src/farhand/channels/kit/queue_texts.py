@@ -19,12 +19,17 @@ def queue(present: Present, of: str = "") -> str:
     """`/queue`: the messages that wait, by the numbers that `/now`, `/edit` and `/drop` know them by."""
     if of and of not in present.workers:
         return cannot_find(of)
-    having = [one for one in present.workers.values() if numbered(one) and of in {"", one.name}]
-    having.sort(key=lambda one: one.name != present.focus)
+    having = workers_having(present, of)
     if not having:
         return f"No message waits for {of}." if of else NO_QUEUE
     groups = ["\n".join(f"{place}. {one.name}: {_line(message)}" for place, message in numbered(one)) for one in having]
     return "\n".join(["\n\n".join(groups), _how_to_change(having, present)])
+
+
+def workers_having(present: Present, of: str = "") -> list[Worker]:
+    """The workers that messages wait for, of all or of the named one; the focused one comes first."""
+    having = [one for one in present.workers.values() if numbered(one) and of in {"", one.name}]
+    return sorted(having, key=lambda one: one.name != present.focus)
 
 
 def _how_to_change(having: list[Worker], present: Present) -> str:

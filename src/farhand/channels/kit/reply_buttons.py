@@ -1,10 +1,11 @@
 """The buttons below a reply: what somebody may want to do next with what it says. Pure."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from farhand.channels.kit.card import Button, Card, CommandTap, FocusTap, ModelTap, ModeTap
 from farhand.channels.kit.held_texts import say_after_all
+from farhand.channels.kit.queue_cards import with_queue
 from farhand.channels.kit.surface import ChatMessage
 from farhand.model import commands
 from farhand.model.present import Present, Worker
@@ -30,14 +31,23 @@ BUZZ_AGAIN = (Button(label="Buzz again", tap=CommandTap(command="quiet off")),)
 _OF_WORKER = frozenset({"tune", "mode", "progress", "relaunch"})
 
 
-def with_buttons(card: Card, message: ChatMessage, wish: Wish | None, present: Present, models: ModelsOf) -> Card:
+def with_buttons(
+    card: Card,
+    message: ChatMessage,
+    wish: Wish | None,
+    present: Present,
+    models: ModelsOf,
+    steers: Collection[str] = (),
+) -> Card:
     """The card that answers a message, with what a tap can do about it."""
     match wish:
         case Wrong(blocked=blocked) if blocked in OFFERS:
             return replace(card, buttons=offered(blocked, message.topic, message.text))
         case InfoRequest(about="mode", of=of) if worker := present.workers.get(of or present.focus):
-            known = models(worker)
-            return replace(card, buttons=(*mode_buttons(worker.name, worker.mode), *model_buttons(worker, known)))
+            slot = settings_slot(worker, message.id)
+            return replace(card, slot=slot, buttons=settings_buttons(worker, models(worker)))
+        case InfoRequest(about="queue", of=of):
+            return with_queue(card, message.id, present, of, steers)
         case InfoRequest(about="quiet") if is_quiet(present.attention, time.time()):
             return replace(card, buttons=(BUZZ_AGAIN,))
         case commands.SetAttention(settings=settings) if is_quiet(settings, time.time()):
@@ -57,6 +67,16 @@ def offered(blocked: str, worker: WorkerName = "", said: str = "") -> Rows:
     if blocked == "model" and len(model) == 1 and len(model[0]) <= LABEL_CHARACTERS - len("Use "):
         label, named = f"Use {model[0]}", f"{named} model={model[0]}"
     return ((Button(label=label, tap=CommandTap(command=named)),),)
+
+
+def settings_slot(worker: Worker, message: str) -> str:
+    """The slot of an answer that tells how a worker is set; without a message, how all of that worker's begin."""
+    return f"settings:{worker.name}:{worker.since}:{message}"
+
+
+def settings_buttons(worker: Worker, models: Sequence[str]) -> Rows:
+    """The other modes and models of a worker."""
+    return (*mode_buttons(worker.name, worker.mode), *model_buttons(worker, models))
 
 
 def mode_buttons(worker: WorkerName, mode: Mode) -> Rows:

@@ -14,6 +14,7 @@ from farhand.channels.kit.card import (
     RelaunchTap,
     RetryTap,
     ReviewTap,
+    RewordTap,
     SteerTap,
     StopTap,
     Tap,
@@ -27,7 +28,7 @@ from farhand.channels.kit.surface import ChatTap
 from farhand.model import commands
 from farhand.model.failed_turns import TRIED_ALREADY
 from farhand.model.grammar import Wish, Wrong
-from farhand.model.present import Ask, Present
+from farhand.model.present import Ask, Message, Present
 from farhand.model.slash import TYPED_BY_BUTTONS
 from farhand.model.words import Mode, Word
 
@@ -35,7 +36,7 @@ DATA_BYTES = 64
 MASK_CHARACTERS = 32
 ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
 RETRY, ADOPT, ADOPT_ANYWAY, HELD, RELAUNCH, HALT, REVIEW = "r", "h", "H", "k", "l", "q", "v"
-VOICE, FOCUS, MODE, TRY_AGAIN, MODEL, COMMAND = "y", "u", "t", "e", "g", "i"
+VOICE, FOCUS, MODE, TRY_AGAIN, MODEL, COMMAND, REWORD = "y", "u", "t", "e", "g", "i", "j"
 NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
@@ -52,6 +53,13 @@ class ChoiceWantsWords(Word):
 
     ask: Ask
     chosen: tuple[int, ...]
+
+
+class MessageWantsWords(Word):
+    """Somebody wants to say a message that waits otherwise; only the words change it."""
+
+    worker: str
+    message: Message
 
 
 def tap_data(tap: Tap) -> str:
@@ -95,6 +103,8 @@ def tap_data(tap: Tap) -> str:
             return f"{STEER}:{digest(message)}"
         case WithdrawTap(message=message):
             return f"{WITHDRAW}:{digest(message)}"
+        case RewordTap(message=message):
+            return f"{REWORD}:{digest(message)}"
         case PickTap(ask=ask, chosen=chosen):
             return f"{PICK}:{mask(chosen)}:{digest(ask)}"
         case DoneTap(ask=ask, chosen=chosen):
@@ -121,6 +131,11 @@ def typed_command(tap: ChatTap) -> str:
     return f"/{command}" if kind == COMMAND and command.split(" ")[0] in TYPED_BY_BUTTONS else ""
 
 
+def is_about_queue(tap: ChatTap) -> bool:
+    """Whether a tap is about a message that waits."""
+    return tap.data.partition(":")[0] in {STEER, WITHDRAW, REWORD}
+
+
 def mask(chosen: tuple[int, ...]) -> str:
     """The places of choices as one short number: a keyboard has a hundred buttons at most."""
     return f"{sum(1 << place for place in set(chosen)):x}"
@@ -134,7 +149,7 @@ def places(given: str) -> tuple[int, ...] | None:
     return tuple(place for place in range(number.bit_length()) if number >> place & 1)
 
 
-def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceWantsWords | HireTap:
+def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceWantsWords | MessageWantsWords | HireTap:
     """What a tap asks for. The ask, turn or message that is meant must be the one that the button was made for."""
     identity = f"t:{tap.id}"
     kind, _, rest = tap.data.partition(":")
@@ -142,7 +157,7 @@ def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceW
         return hire_tap(tap.data) or Wrong(id=identity, why=NOT_MINE)
     if kind in {PICK, DONE, WORDS}:
         return _chosen(identity, kind, rest, present)
-    if kind in {STEER, WITHDRAW}:
+    if is_about_queue(tap):
         return _waiting(identity, kind, rest, present)
     if kind == STOP:
         running = (one for one in present.workers.values() if one.turn and digest(one.turn.id) == rest)
@@ -235,11 +250,13 @@ def _try_again(identity: str, name: str, present: Present) -> Wish:
     return commands.Retry(id=identity, worker=worker.name, turn=found.turn)
 
 
-def _waiting(identity: str, kind: str, name: str, present: Present) -> Wish:
-    queued = (one for worker in present.workers.values() for one in worker.queue if digest(one.id) == name)
-    message = next(queued, None)
-    if message is None:
+def _waiting(identity: str, kind: str, name: str, present: Present) -> Wish | MessageWantsWords:
+    each = ((worker, one) for worker in present.workers.values() for one in worker.queue)
+    worker, message = next(((worker, one) for worker, one in each if digest(one.id) == name), (None, None))
+    if worker is None or message is None:
         return Wrong(id=identity, why="That message waits no more.")
+    if kind == REWORD:
+        return MessageWantsWords(worker=worker.name, message=message)
     if kind == STEER:
         return commands.Steer(id=identity, message=message.id)
     return commands.Withdraw(id=identity, message=message.id)

@@ -8,18 +8,36 @@ from farhand.channels.kit.card import Card, plain_notice, removal, shortened
 from farhand.channels.kit.held_texts import say_after_all, taken_back
 from farhand.channels.kit.hire_taps import HireTap
 from farhand.channels.kit.hiring import FindsSlots, HireButtons, short_path
+from farhand.channels.kit.queue_cards import (
+    QUEUE,
+    REPLY_TO_THIS,
+    RewordRequest,
+    queue_anew,
+    request_for_rewording,
+    reword_request,
+)
 from farhand.channels.kit.surface import ChatMessage, ChatTap, QuotedMessage
-from farhand.channels.kit.tap_data import ChoiceWantsWords, TappedChoice, answer, mask, places, tap_to_wish
-from farhand.channels.kit.texts import done, paused
+from farhand.channels.kit.tap_data import (
+    ChoiceWantsWords,
+    MessageWantsWords,
+    TappedChoice,
+    answer,
+    is_about_queue,
+    mask,
+    places,
+    tap_to_wish,
+)
+from farhand.channels.kit.texts import REWORDED, done, paused
 from farhand.model import commands
 from farhand.model.ports import Hub
 from farhand.model.present import Ask, Present, Worker
 from farhand.model.words import Sender, replace
 
 WORDS = "words"
-REPLY_TO_THIS = "as a reply to this message."
 UNKNOWN_REQUEST = "I no longer know what this was asked for, so it went nowhere. Tap the button again, please."
 WORDS_ONLY = "I can bring words alone to this question. Write them as a reply, please."
+REWORDS_ONLY = "Only words can take the place of words. Write them as a reply, please."
+TOO_LATE = "That message waits no more: it was begun or taken back, and this went nowhere."
 WRITE = "Write it as a reply to my message."
 NOT_NOW = "{worker} cannot be spoken to in mid-turn: your message waits for its own."
 STEERED = "It goes into the running turn as soon as {worker} takes it."
@@ -36,7 +54,18 @@ class Taps:
         self._hiring = hiring
 
     async def take(self, tap: ChatTap, sender: Sender) -> str:
-        """Obeys a tap; the few words that the surface shows for it."""
+        """Obeys a tap; the few words that the surface shows for it. A list of what waits follows what became of it."""
+        slot = await self._chat.slot_of(tap.chat, tap.reference) if is_about_queue(tap) else ""
+        said = await self._take(tap, slot, sender)
+        await self._list_anew(slot, tap.id, tap.chat)
+        return said
+
+    async def _list_anew(self, slot: str, cause: str, chat: str) -> None:
+        if slot.startswith(QUEUE):
+            present = await self._hub.look()
+            await self._chat.show(queue_anew(slot, f"{slot}:{cause}", present, self._steers), chat)
+
+    async def _take(self, tap: ChatTap, slot: str, sender: Sender) -> str:
         present = await self._hub.look()
         match tap_to_wish(tap, present):
             case TappedChoice(ask=ask, chosen=chosen):
@@ -44,6 +73,9 @@ class Taps:
                 return "✓" if chosen else "Nothing is chosen."
             case ChoiceWantsWords(ask=ask, chosen=chosen):
                 await self._chat.show(request_for_words(tap.id, ask, chosen), tap.chat)
+                return WRITE
+            case MessageWantsWords(worker=worker, message=message):
+                await self._chat.show(request_for_rewording(tap.id, worker, message, slot), tap.chat)
                 return WRITE
             case commands.Steer() as steer:
                 return await self.steer(steer, sender)
@@ -91,6 +123,8 @@ class Taps:
         slot = await self._chat.slot_of(message.chat, quoted.reference)
         if not slot and _is_request(quoted):
             return UNKNOWN_REQUEST
+        if request := reword_request(slot):
+            return await self._reword(message, request, slot, sender)
         kind, _, rest = slot.partition(":")
         given, _, rest = rest.partition(":")
         ask = rest.partition(":")[2]
@@ -102,6 +136,17 @@ class Taps:
         reply = await self._settle(message.id, ask, chosen, message.text.strip(), sender)
         await self._chat.show(removal(slot), message.chat)
         return reply
+
+    async def _reword(self, message: ChatMessage, request: RewordRequest, slot: str, sender: Sender) -> str:
+        """Says a message that waits otherwise; what waits no more is not said a second time."""
+        if not message.text.strip():
+            return REWORDS_ONLY
+        reword = commands.Reword(id=message.id, message=request.message, text=message.text.strip())
+        said = await self._bot.obey(reword, sender)
+        await self._chat.show(removal(slot), message.chat)
+        await self._list_anew(request.shown_in, message.id, message.chat)
+        waits = (one.id for worker in (await self._hub.look()).workers.values() for one in worker.queue)
+        return said if said in {REWORDED, ""} or request.message in waits else TOO_LATE
 
     async def _settle(self, identity: str, ask: str, chosen: tuple[int, ...], note: str, sender: Sender) -> str:
         known = (await self._hub.look()).ask(ask)

@@ -25,6 +25,7 @@ LOST_FOCUS = "Can't find them. Check /team for who's available."
 NO_IMAGE = "Needs decision - Could not download image. Try again or send as file."
 NO_FILE = "Needs decision - Could not download file. Try again."
 ONLINE = "I'm online and ready."
+WHAT = "This is Farhand: coding agents at work on your own machine, run from this chat."
 NO_WORKERS = "No workers yet. Hire your first long-lived worker with /hire <name>."
 NOT_HEARD = (
     "I cannot listen to recordings: nothing is set up for that at the node, so nobody got this. Write it, please; your "
@@ -87,7 +88,7 @@ def _absent(worker: Worker) -> str:
     """That a worker's agent is not there, beside what the template says of it."""
     if worker.online:
         return ""
-    return " – offline" if worker.is_offline else " – starting"
+    return f" – offline: /relaunch {worker.name} tries to start it" if worker.is_offline else " – starting"
 
 
 def progress(present: Present, terminals: Collection[str], at: float, of: str = "") -> str:
@@ -206,20 +207,26 @@ def new_manager(manager: Manager) -> str:
     return f"{manager.title} is the manager of this node now. The terminal can change that: farhand manager --help"
 
 
-def first_words(manager: Manager, present: Present, *, agents: bool) -> str:
-    """What the first greeting adds for whoever has just become the manager: that they are, and how to speak.
+def what_this_is(present: Present, *, agents: bool) -> str:
+    """What the answer to `/start` and the first greeting add: what this is, and what to do next.
 
-    `agents`: buttons stand below it."""
-    lines = [
+    `agents`: buttons that hire stand below it."""
+    if present.focus:
+        then = f"What you write goes to {present.focus}: write as you would to a colleague."
+    elif present.workers:
+        then = "/focus <name> chooses whom you talk to: write as you would to a colleague."
+    else:
+        hire = "Tap an agent below to hire it. Then" if agents else "Once somebody is hired,"
+        then = f"{hire} write to it as you would to a colleague."
+    return "\n".join([WHAT, then, "/commands shows what else can be typed."])
+
+
+def first_words(manager: Manager) -> str:
+    """What the first greeting adds for whoever has just become the manager: that they are."""
+    return (
         f"{manager.title}, you are the manager of this node now: nobody else is obeyed here. The terminal can change "
         "that: farhand manager --help"
-    ]
-    if present.focus:
-        lines.append(f"What you write goes to {present.focus}, as you would write to a colleague.")
-    elif not present.workers:
-        hire = "Tap an agent below to hire it. Then" if agents else "Once somebody is hired,"
-        lines.append(f"{hire} write to it as you would to a colleague.")
-    return "\n".join([*lines, "/commands shows what else can be typed."])
+    )
 
 
 def former(manager: Manager) -> str:

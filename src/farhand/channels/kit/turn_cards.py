@@ -3,6 +3,7 @@
 from farhand.channels.kit.card import (
     Button,
     Card,
+    RewordTap,
     SteerTap,
     StopTap,
     TryAgainTap,
@@ -112,15 +113,16 @@ def _answer_slot(worker: str, turn: str) -> str:
 
 
 def waiting(worker: str, message: MessageId, text: str) -> Card:
-    """A message that waits for its turn: it can be put into the running one, or taken back."""
+    """A message that waits for its turn: it can be put into the running one, reworded, or taken back."""
     now = Button(label="Say it now", tap=SteerTap(message=message))
+    reword = Button(label="Reword it", tap=RewordTap(message=message))
     back = Button(label="Take it back", tap=WithdrawTap(message=message))
     return Card(
         key=f"queued:{message}",
         slot=f"queued:{message}",
         worker=worker,
         head=f"{worker} is busy, this waits: {visible(shortened(text, TITLE_CHARACTERS)) or 'a file'}",
-        buttons=((now, back),),
+        buttons=((now, reword, back),),
         answers=message,
         silent=True,
     )

@@ -34,11 +34,9 @@ def limit(text: str, kind: str, until: float | None, at: float) -> Limited | Non
     return Limited(text=text, until=until if until and until > at else reset(text, at))
 
 
-def window_reset(limits: Fields) -> float | None:
-    """When the latest of the windows that are used up begins anew, as Codex tells beside its answers."""
-    windows = [limits.fields(name) for name in ("primary", "secondary")]
-    full = [one for one in windows if (_percent(one) or 0.0) >= FULL_PERCENT]
-    resets = [one.number("resetsAt") or one.number("resets_at") for one in full]
+def window_reset(windows: tuple[UsageWindow, ...]) -> float | None:
+    """When the latest of the windows that are used up begins anew."""
+    resets = [one.resets_at for one in windows if one.used_percent >= FULL_PERCENT]
     return max((found for found in resets if found), default=None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -261,14 +261,20 @@ class RunLine(OpenCodeData, frozen=True):
 
 
 Kind = TypeVar("Kind", bound=OpenCodeData)
+# Made once for each type: many events of a stream are read a second.
+_DECODERS: Final[dict[type, msgspec.json.Decoder[Any]]] = {}
 
 
 def read(data: bytes | msgspec.Raw, kind: type[Kind]) -> Kind | None:
     """The data decoded as that type; None when it is something else."""
+    decoder = _DECODERS.get(kind)
+    if decoder is None:
+        decoder = _DECODERS[kind] = msgspec.json.Decoder(kind)
     try:
-        return msgspec.json.decode(data, type=kind)
+        found: Kind = decoder.decode(data)
     except UNREADABLE:
         return None
+    return found
 
 
 def read_list(data: bytes, kind: type[Kind]) -> list[Kind]:

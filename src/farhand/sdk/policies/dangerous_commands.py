@@ -11,6 +11,7 @@ _GIT_VALUES = frozenset("-C -c --config-env --exec-path --git-dir --namespace --
 _GIT_ACTS = frozenset({"--output", "--ext-diff", "--textconv", "--exec", "--paginate"})
 _BRANCH_LOOKS = frozenset("--list -l --show-current -a --all -r --remotes -v -vv --verbose".split())
 _WRECKERS = re.compile(r"(?:dd|shred|mkfs(?:\.\w+)?|fdisk|wipefs)")
+_LOOKED_AT = frozenset("sudo doas rm ln find rg base64 git".split())
 
 
 def is_dangerous(words: Sequence[str]) -> bool:
@@ -18,6 +19,8 @@ def is_dangerous(words: Sequence[str]) -> bool:
     if not words:
         return False
     name, arguments = words[0].rpartition("/")[2], words[1:]
+    if name not in _LOOKED_AT:
+        return _WRECKERS.fullmatch(name) is not None
     match name:
         case "sudo" | "doas":
             return is_dangerous([*_without_options(arguments)])
@@ -31,10 +34,8 @@ def is_dangerous(words: Sequence[str]) -> bool:
             return _ripgrep_acts(arguments)
         case "base64":
             return _base64_writes(arguments)
-        case "git":
-            return _git_overrides(arguments) or _git_looks_but_acts(arguments)
         case _:
-            return bool(_WRECKERS.fullmatch(name))
+            return _git_overrides(arguments) or _git_looks_but_acts(arguments)
 
 
 def runs_git(words: Sequence[str]) -> bool:

@@ -26,9 +26,12 @@ _QUOTED_END = re.compile(rb"(['\"])(\w+)\1")
 
 def may_hide_a_command(node: Node) -> bool:
     """Whether a shell may run something in a node's own text. What nodes below it hold is told of those."""
-    if node.type == "expansion" and _RUNS_VALUE.search(node.text or b""):
+    text = node.text or b""
+    if not _might_hold(text):
+        return False
+    if node.type == "expansion" and _RUNS_VALUE.search(text):
         return True
-    own = b" ".join(_own_texts(node))
+    own = b" ".join(_own_texts(node, text))
     if not _might_hold(own):
         return False
     around = _read_again_by(node)
@@ -45,11 +48,11 @@ def _might_hold(text: bytes) -> bool:
     return b"$" in text or b"`" in text or b"(" in text
 
 
-def _own_texts(node: Node) -> Iterator[bytes]:
-    text, at = node.text or b"", 0
+def _own_texts(node: Node, text: bytes) -> Iterator[bytes]:
+    start, at = node.start_byte, 0
     for child in node.children:
-        yield text[at : child.start_byte - node.start_byte]
-        at = child.end_byte - node.start_byte
+        yield text[at : child.start_byte - start]
+        at = child.end_byte - start
     yield text[at:]
 
 

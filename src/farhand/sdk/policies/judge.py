@@ -103,12 +103,12 @@ class Judge:
         command = PolicyQuery(call).command
         if not command:
             return self._plain(call, around)
-        waiting = [(command, False)]
+        waiting, whole = [(command, False)], command.strip()
         met = set(waiting)
         ruling = Ruling("allow")
         while waiting:
             text, behind = waiting.pop()
-            said, found = self._text(call, text, around, first=text.strip() == command.strip())
+            said, found = self._text(call, text, around, first=text.strip() == whole)
             # Whoever allows `sudo` has allowed what it runs, but for what is forbidden or harmful.
             if not behind or said.decision == "deny" or said.reason == DANGEROUS:
                 ruling = _first_hardest(ruling, said, first=len(met) == 1)

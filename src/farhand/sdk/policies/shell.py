@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 from farhand.sdk.policies.hidden_substitutions import may_hide_a_command
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tree_sitter import Node, Parser
 
 LONGEST_LINE = 100_000
@@ -20,7 +18,10 @@ _REDIRECTS = frozenset({"redirected_statement", "file_redirect", "heredoc_redire
 _UNKNOWN = frozenset(
     {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
 )
+# Nodes that have none below them.
+_LEAVES = frozenset({"word", "number", "raw_string", "string_content", "variable_name"})
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
+_RUNS_SCRIPTS = _SHELLS | {"trap", "eval", "env", "find"}
 # Commands that run the command after them, and their options that take a value.
 _RUNNERS: dict[str, frozenset[str]] = {
     "sudo": frozenset(
@@ -47,6 +48,16 @@ _RUNNERS: dict[str, frozenset[str]] = {
 }
 # What may stand in a word without quotes; a tilde only behind a letter, as in `HEAD~3`.
 _PLAIN = re.compile(r"(?:[\w./,:@%+=^-]|(?<=[\w^])~)+")
+# A word without quotes that is literal, known and read as it is written.
+_BARE = frozenset({"command_name", "word", "number"})
+_SURE = re.compile(r"[A-Za-z0-9_./,:@%+=^-]+")
+# One command of such words, and what a shell reads in another way when a line begins with it.
+_ONE_COMMAND = re.compile(r"[A-Za-z_./][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./,:@%+^-][A-Za-z0-9_./,:@%+=^-]*)*")
+_GRAMMAR = frozenset(
+    "if then elif else fi for while until do done case esac in select function time coproc"
+    " declare typeset export readonly local unset unsetenv".split()
+)
+_SUSPICIOUS = re.compile(rb"[$`(]")
 _EXPANDED = re.compile(r"[{}*?\[\]~$`]")
 _EXPANDED_IN_QUOTES = re.compile(r"[$`\\]")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -92,6 +103,19 @@ def taken_apart(line: str) -> ShellLine:
     """
     if len(line) > LONGEST_LINE or "\0" in line:
         return BROKEN
+    return of_bare_words(line) or parsed(line)
+
+
+def of_bare_words(line: str) -> ShellLine | None:
+    """One command whose words are what is written there, as the parser would find it; None for every other line."""
+    if not _ONE_COMMAND.fullmatch(line):
+        return None
+    words = tuple(line.split(" "))
+    return None if words[0] in _GRAMMAR else ShellLine((ShellCommand(line, words, literal=True, spaced=line),))
+
+
+def parsed(line: str) -> ShellLine:
+    """What the grammar of bash says of a line."""
     try:
         source = line.encode()
     except UnicodeEncodeError:
@@ -100,9 +124,13 @@ def taken_apart(line: str) -> ShellLine:
     commands: list[ShellCommand] = []
     targets: list[str | None] = []
     redirects = unsure = False
-    # Without one of these nothing is hidden: most lines, and most parts of a line, have none.
-    suspicious = b"$" in source or b"`" in source or b"(" in source
-    for node in _nodes(root):
+    # Nothing is hidden but from the first to the last of these: most lines, and most parts of a line, have none.
+    last = max(source.rfind(b"$"), source.rfind(b"`"), source.rfind(b"("))
+    found = _SUSPICIOUS.search(source) if last >= 0 else None
+    first = found.start() if found else len(source)
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
         kind = node.type
         if kind in _COMMANDS:
             commands.append(_command(node))
@@ -111,7 +139,10 @@ def taken_apart(line: str) -> ShellLine:
         elif kind in _REDIRECTS:
             redirects = True
             targets += _targets(node)
-        unsure = unsure or (suspicious and may_hide_a_command(node))
+        if not unsure and node.start_byte <= last and node.end_byte > first:
+            unsure = may_hide_a_command(node)
+        if kind not in _LEAVES:
+            waiting += reversed(node.named_children)
     return ShellLine(tuple(commands), root.has_error or unsure or not commands, redirects, tuple(targets))
 
 
@@ -121,14 +152,6 @@ def _parser() -> Parser:
     from tree_sitter import Language, Parser
 
     return Parser(Language(tree_sitter_bash.language()))
-
-
-def _nodes(root: Node) -> Iterator[Node]:
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += reversed(node.named_children)
 
 
 def _command(node: Node) -> ShellCommand:
@@ -141,10 +164,19 @@ def _command(node: Node) -> ShellCommand:
             redirects = True
         else:
             parts.append(child)
-    text, words = _text(node).strip(), tuple(_word(part) for part in parts)
-    literal = node.type == "command" and all(_is_literal(part) for part in parts)
-    spaced = " ".join(_text(part) for part in parts)
-    return ShellCommand(text, words, assigns, redirects, literal, not parts or _is_known(parts[0]), spaced)
+    words, written = [], []
+    literal = node.type == "command"
+    named = True
+    for place, part in enumerate(parts):
+        text = _text(part)
+        written.append(text)
+        if part.type in _BARE and _SURE.fullmatch(text):
+            words.append(text)
+            continue
+        words.append(_word(part))
+        literal = literal and _is_literal(part)
+        named = named and (place > 0 or _is_known(part))
+    return ShellCommand(_text(node).strip(), tuple(words), assigns, redirects, literal, named, " ".join(written))
 
 
 def is_known_to_the_last_word(command: ShellCommand) -> bool:
@@ -225,6 +257,8 @@ def scripts(command: ShellCommand) -> list[str]:
     if not words:
         return []
     name = words[0].rpartition("/")[2]
+    if name not in _RUNS_SCRIPTS:
+        return []
     if name == "trap":
         return [words[1]] if len(words) > 2 else []
     if name == "eval":
@@ -276,6 +310,8 @@ def hidden(command: ShellCommand) -> str:
     """
     words = list(command.words)
     stripped = command.assigns or (bool(words) and not command.text.startswith(words[0]))
+    if not stripped and words and "/" not in words[0] and words[0] not in _RUNNERS:
+        words = []
     while words:
         takes_value = _RUNNERS.get(words[0].rpartition("/")[2])
         if takes_value is None:

@@ -15,6 +15,8 @@ from typing import Any, cast
 
 from farhand.testing.models.steps import GeminiScript, GeminiStep, PlayedGeminiStep, Received, ScriptedConversation
 
+# How the CLI's own question begins what an earlier conversation was about. It asks at a start, whenever it comes to it.
+SUMMARY = "Summarize the user's primary intent"
 USAGE = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
 
 
@@ -112,8 +114,8 @@ class FakeGemini:
 
     @property
     def requests(self) -> list[Received]:
-        """Every request for content, in order; counts left out."""
-        return [each for each in self.script.requests if each.method != "countTokens"]
+        """Every request for content, in order; counts and summaries left out."""
+        return [each for each in self.script.requests if each.method != "countTokens" and not _asks_a_summary(each)]
 
     @property
     def last(self) -> dict[str, Any]:
@@ -198,6 +200,9 @@ class _Handler(BaseHTTPRequestHandler):
         if method == "countTokens":
             fake.script.note(received)
             return self._json(200, {"totalTokens": max(1, len(raw) // 4)})
+        if _asks_a_summary(received):
+            fake.script.note(received)
+            return self._json(200, _whole(says("An earlier conversation")))
         step = fake.script.next_step(received, _prompt_text(received.body))
         if step is None:
             return self._json(400, {"error": {"code": 400, "message": "The fake model has no step for this request."}})
@@ -249,6 +254,11 @@ def _whole(step: GeminiStep) -> dict[str, Any]:
     last = step.chunks[-1]
     candidate = {**last["candidates"][0], "content": {"role": "model", "parts": parts}}
     return {**last, "candidates": [candidate]}
+
+
+def _asks_a_summary(received: Received) -> bool:
+    """It repeats a conversation with all its markers, and would take the steps of another one."""
+    return _prompt_text(received.body).startswith(SUMMARY)
 
 
 def _prompt_text(body: dict[str, Any]) -> str:

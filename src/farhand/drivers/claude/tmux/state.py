@@ -87,16 +87,33 @@ Translated: TypeAlias = tuple[list[Heard], ClaudeState]
 
 def began(state: ClaudeState, turn: str, prompt: str) -> ClaudeState:
     """The state at the beginning of a turn."""
-    fresh = replace(_known(state, prompt, turn), spoke=False, command=False, covered="", usage=Usage())
-    fresh = replace(fresh, last_text="", concluded=False, prodded=False, cost_before=state.cost)
-    fresh = replace(
-        fresh, shown="", whole=False, calls=(), thought=False, stopped=state.stops.get(prompt, ""), stops={}
+    another = turn != state.turn
+    return replace(
+        _known(state, prompt, turn),
+        turn=turn,
+        prompt=prompt,
+        running=True,
+        # What was said, shown and called in the turn before.
+        spoke=False,
+        command=False,
+        covered="",
+        streamed="",
+        last_text="",
+        concluded=False,
+        prodded=False,
+        shown="",
+        whole=False,
+        calls=(),
+        thought=False,
+        stopped=state.stops.get(prompt, ""),
+        stops={},
+        usage=Usage(),
+        cost_before=state.cost,
+        # Its late words are compared with what was displayed of it.
+        turn_before=state.turn if another else state.turn_before,
+        usage_before=state.usage if another else state.usage_before,
+        unwritten=_with_unwritten(state, state.turn, state.streamed) if another else state.unwritten,
     )
-    if turn != state.turn:
-        fresh = replace(fresh, turn_before=state.turn, usage_before=state.usage)
-        fresh = replace(fresh, unwritten=_with_unwritten(state, state.turn, state.streamed))
-    fresh = replace(fresh, streamed="")
-    return replace(fresh, turn=turn, prompt=prompt, running=True)
 
 
 def _known(state: ClaudeState, prompt: str, turn: str) -> ClaudeState:
@@ -129,7 +146,8 @@ def seen(found: ExpectedMessage | None, turn: str, state: ClaudeState) -> Transl
 
 def awaited(text: str, state: ClaudeState) -> ExpectedMessage | None:
     """The message of ours that says this, if one was handed over and not yet seen."""
-    return next((one for one in state.expected if squeezed(one.text) == squeezed(text)), None)
+    given = squeezed(text) if state.expected else ""
+    return next((one for one in state.expected if squeezed(one.text) == given), None)
 
 
 def end_turn(state: ClaudeState, prompt: str, how: HowEnded, error: str = "") -> Translated:

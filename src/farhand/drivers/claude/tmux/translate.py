@@ -92,10 +92,11 @@ def _user(record: Fields, state: ClaudeState) -> Translated:
     if results:
         over = {block.text("tool_use_id") for block in results}
         calls = tuple(call for call in state.calls if call not in over)
-        state = replace(state, concluded=False, calls=calls)
-        if not _is_late(state):
+        if _is_late(state):
+            state = replace(state, concluded=False, calls=calls)
+        else:
             # What was displayed before a tool ran are not the last words.
-            state = replace(state, thought=False, shown="", whole=False)
+            state = replace(state, concluded=False, calls=calls, thought=False, shown="", whole=False)
         return _heard([_tool_ended(block) for block in results], state), state
     text = "\n".join(block.text("text") for block in content if block.text("type") == "text")
     if text.strip() in INTERRUPTED:

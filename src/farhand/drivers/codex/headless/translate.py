@@ -100,9 +100,10 @@ def _notification(method: str, params: Fields, state: CodexServerState, at: floa
         case "thread/tokenUsage/updated":
             return _token_usage(params, state)
         case "account/rateLimits/updated":
-            limits = params.fields("rateLimits")
-            resets, windows = window_reset(limits), usage_windows(limits)
-            return [], replace(state, resets_at=resets or state.resets_at, windows=windows or state.windows)
+            windows = usage_windows(params.fields("rateLimits"))
+            return [], replace(
+                state, resets_at=window_reset(windows) or state.resets_at, windows=windows or state.windows
+            )
         case "turn/started":
             return _turn_started(params.fields("turn").text("id"), state)
         case "turn/completed":

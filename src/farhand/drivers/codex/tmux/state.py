@@ -75,8 +75,8 @@ def prompted(text: str, turn: str, state: CodexRolloutState) -> Translated:
         return [], skip(state)
     if turn in state.over:
         return [], state
-    given = squeezed(text.removeprefix(GUARD))
-    found = next((one for one in state.expected if squeezed(one.text) in (given, squeezed(text))), None)
+    given = (squeezed(text.removeprefix(GUARD)), squeezed(text)) if state.expected else ()
+    found = next((one for one in state.expected if squeezed(one.text) in given), None)
     if turn in state.turns:
         return _seen(found, turn, state) if found is not None else ([], state)
     before, state = end_turn(state, state.running, HowEnded.COMPLETED) if state.running else ([], state)

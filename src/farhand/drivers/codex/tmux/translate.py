@@ -99,10 +99,10 @@ def _event(payload: Fields, state: CodexRolloutState, at: float) -> Translated:
         case "turn_aborted":
             return end_turn(state, turn, HowEnded.INTERRUPTED)
         case "token_count":
-            limits = payload.fields("rate_limits")
-            found = window_reset(limits)
+            windows = usage_windows(payload.fields("rate_limits"))
+            found = window_reset(windows)
             state = replace(state, resets_at=found) if found else state
-            return _context(payload.fields("info"), usage_windows(limits), state)
+            return _context(payload.fields("info"), windows, state)
         case kind if kind in SILENT_EVENTS:
             return [], state
         case _:

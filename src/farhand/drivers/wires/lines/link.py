@@ -50,11 +50,13 @@ class LineLink:
             return NotTaken(why=self._refusal)
         if isinstance(line, NotTaken):
             return line
-        if self._may_run is not None and isinstance(errand, Deliver) and not await self._process.was_fed(line[0]):
+        if self._may_run is not None and isinstance(errand, Deliver):
             try:
                 await self._may_run()
             except FolderNotTrusted as untrusted:
-                return NotTaken(why=untrusted.not_run)
+                # One that the agent has already is told as it was.
+                if not await self._process.was_fed(line[0]):
+                    return NotTaken(why=untrusted.not_run)
         return await self._process.feed(*line)
 
     async def facts(self) -> AsyncIterator[Batch]:

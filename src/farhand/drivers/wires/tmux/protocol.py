@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import re
+from typing import Final, TypeAlias
 
 import msgspec
+
+# Control characters but newlines and tabs, those of the upper half among them.
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class TmuxReply(msgspec.Struct, frozen=True):
@@ -82,11 +86,9 @@ def pictured(text: str) -> str:
     A message could otherwise close the bracketed paste and go on as keys.
     """
     whole = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(map(_picture, whole))
+    return _CONTROLS.sub(_picture, whole)
 
 
-def _picture(character: str) -> str:
-    code = ord(character)
-    if character in "\n\t" or (code >= 0x20 and not 0x7F <= code < 0xA0):
-        return character
+def _picture(control: re.Match[str]) -> str:
+    code = ord(control[0])
     return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"
