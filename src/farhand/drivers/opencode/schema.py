@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -262,7 +262,7 @@ class RunLine(OpenCodeData, frozen=True):
 
 Kind = TypeVar("Kind", bound=OpenCodeData)
 # Made once for each type: many events of a stream are read a second.
-_DECODERS: Final[dict[type, msgspec.json.Decoder[Any]]] = {}
+_DECODERS: Final[dict[type[OpenCodeData], msgspec.json.Decoder[OpenCodeData]]] = {}
 
 
 def read(data: bytes | msgspec.Raw, kind: type[Kind]) -> Kind | None:
@@ -271,10 +271,10 @@ def read(data: bytes | msgspec.Raw, kind: type[Kind]) -> Kind | None:
     if decoder is None:
         decoder = _DECODERS[kind] = msgspec.json.Decoder(kind)
     try:
-        found: Kind = decoder.decode(data)
+        found = decoder.decode(data)
     except UNREADABLE:
         return None
-    return found
+    return found if isinstance(found, kind) else None
 
 
 def read_list(data: bytes, kind: type[Kind]) -> list[Kind]:

@@ -164,7 +164,8 @@ def _command(node: Node) -> ShellCommand:
             redirects = True
         else:
             parts.append(child)
-    words, written = [], []
+    words: list[str] = []
+    written: list[str] = []
     literal = node.type == "command"
     named = True
     for place, part in enumerate(parts):
