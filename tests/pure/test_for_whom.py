@@ -42,7 +42,30 @@ def test_a_lone_help_is_asked_back_and_given_where_nobody_is_spoken_to(text: str
     [
         ("hire bob", "hire bob", "Hire bob"),
         ("Hire Bob, please", "hire bob", "Hire bob"),
+        ("hire a codex", "hire codex", "Hire codex"),
+        ("I want to hire another claude worker", "hire claude", "Hire claude"),
+        ("hire someone", "hire", "Hire somebody"),
+        ("stell einen codex ein", "hire codex", "Hire codex"),
+        ("embauche un codex", "hire codex", "Hire codex"),
+        ("contrata a gemini", "hire gemini", "Hire gemini"),
+        ("雇用一个codex", "hire codex", "Hire codex"),
         ("fire bob", "end bob", "End bob"),
+        ("what has this cost so far?", "usage", "Show the cost"),
+        ("How much did we spend?", "usage", "Show the cost"),
+        ("was hat das bisher gekostet?", "usage", "Show the cost"),
+        ("combien ça a coûté ?", "usage", "Show the cost"),
+        ("¿cuánto ha costado esto?", "usage", "Show the cost"),
+        ("花了多少钱？", "usage", "Show the cost"),
+        ("show me the team", "team", "Show the team"),
+        ("who is here?", "team", "Show the team"),
+        ("what's waiting?", "queue", "Show what waits"),
+        ("what did you say earlier?", "history", "Show what was said"),
+        ("take over the desk session", "sessions", "Show the conversations"),
+        ("you may edit files without asking me", "mode auto_edit", "Let it edit unasked"),
+        ("only plan", "mode plan", "Only read and plan"),
+        ("switch to sonnet", "tune model=sonnet", "Use sonnet"),
+        ("use another model", "tune", "Choose a model"),
+        ("change the model", "tune", "Choose a model"),
     ],
 )
 def test_a_hiring_in_words_is_asked_back_and_done_where_nobody_is_spoken_to(
@@ -57,7 +80,16 @@ def test_a_hiring_in_words_is_asked_back_and_done_where_nobody_is_spoken_to(
 @pytest.mark.parametrize(
     "text",
     [
-        *("help me with the tests", "hire a developer", "hire", "fire", "fire cleo", "fire up the server", "@ann help"),
+        *(
+            "help me with the tests",
+            "hire a developer",
+            "hire a new one of the consultants",
+            "hire",
+            "fire",
+            "fire cleo",
+            "fire up the server",
+            "@ann help",
+        ),
         *("ann: go on", "cleo: are you there?", "bob:", "bob:8080 is taken", "note bob: hello", "/help", "what?"),
     ],
 )

@@ -128,6 +128,8 @@ def test_replies_go_back_with_their_context() -> None:
         ("alice --codex", "alice", "codex"),
         ("codex-alice", "codex-alice", "codex"),
         ("gemini-bob", "gemini-bob", "gemini"),
+        ("codex", "codex", "codex"),
+        ("codex --backend claude", "codex", "claude"),
         ("codex-alice --backend claude", "codex-alice", "claude"),
         ("codexalice", "codexalice", "claude"),
         ("alice --backend nosuch", "alice", "nosuch"),

@@ -51,10 +51,10 @@ class HirePolicy:
             raise errors.BadInput(f"A {kind} worker has no effort '{effort}'. Known: {', '.join(known)}.")
 
     def backend_of(self, command: commands.Hire) -> str:
-        """The backend that is meant: the one that is named, the one that the name begins with, or the node's."""
+        """The backend that is meant: the one that is named, the one that the name is or begins with, or the node's."""
         name = normalize(command.worker)
         known = {*BACKENDS, *(kind for kind in self.kinds if "/" not in kind)}
-        prefixes = (one for one in sorted(known, key=len, reverse=True) if name.startswith(f"{one}-"))
+        prefixes = (one for one in sorted(known, key=len, reverse=True) if name == one or name.startswith(f"{one}-"))
         return command.backend or next(prefixes, self.backend)
 
     def reviewer_for(self, backend: str) -> str:

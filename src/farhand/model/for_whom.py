@@ -1,9 +1,11 @@
-"""Words that may be for somebody else than the worker who would get them: for the node, as `help` and `hire bob`, or
-for the worker whose name and a colon they begin with. Pure."""
+"""Words that may be for somebody else than the worker who would get them: for the node, as `help`, `hire bob` and `what
+did this cost?`, or for the worker whose name and a colon they begin with. Pure."""
 
 import re
 from typing import Final
 
+from farhand.model.compat import BACKENDS
+from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.names import normalize
 from farhand.model.plain_orders import bare
 from farhand.model.present import Present
@@ -21,6 +23,74 @@ _HELP: Final = frozenset(
 )
 _QUESTION_MARKS: Final = frozenset({"?", "？", "??", "？？"})
 _NAMED: Final = re.compile(r"([\w-]+):\s+(\S.*)", re.DOTALL)
+_SHOW: Final = r"(?:show(?: me)? )?(?:(?:the|my|your|its) )?(?:whole )?"
+_HIRE: Final = lazy_pattern(
+    r"(?:i (?:want|need|would like) (?:you )?to )?hire(?: me)?(?P<a> (?:a|an|another|one|the))?(?: new)? (?P<en>[\w-]+)"
+    r"(?: (?:worker|agent|one))?|"
+    r"stelle?(?P<ein> einen| eine| ein)? (?P<de>[\w-]+)(?: arbeiter| agenten)? ein|"
+    r"(?:embauche|engage)(?P<un> une?)? (?P<fr>[\w-]+)|contrata(?P<uno> una?| a)? (?P<es>[\w-]+)|"
+    r"雇用?(?P<yi>一个)?\s*(?P<zh>[\w-]+)"
+)
+_NAMES: Final = ("en", "de", "fr", "es", "zh")
+_ANYBODY: Final = frozenset("worker agent someone somebody one arbeiter agenten jemanden quelqu'un alguien 人".split())
+# What a person wants to see or to set, said in a sentence of its own; the agent could do none of it.
+_ASKED: Final = (
+    (
+        "usage",
+        "Show the cost",
+        r"(?:what|how much) (?:has|did|does|is) (?:this|that|it|all (?:this|that|of this|of it))(?: all)? "
+        rf"costs?(?: me| us)?(?: so far)?|how much (?:have|did) (?:i|we) (?:spent|spend)(?: so far)?|{_SHOW}costs?(?: so far)?|"
+        r"(?:was|wie ?viel) hat das(?: alles)?(?: bisher| bis jetzt)? gekostet|(?:die |zeig(?: mir)? die )?kosten|"
+        r"combien (?:ça|cela)(?: a coûté| coûte)(?: jusqu'ici)?|(?:le )?coût|"
+        r"cu[aá]nto ha costado(?: esto| todo)?(?: hasta ahora)?|(?:这)?花了多少钱|费用",
+    ),
+    (
+        "team",
+        "Show the team",
+        rf"{_SHOW}team|who(?:'s| is| are)(?: all)? (?:there|here|on (?:the|my) team)|who(?:'s| is) doing what|"
+        r"who works (?:here|for me)|(?:zeig(?: mir)? )?das team|wer ist da|(?:montre(?:-moi)? )?l'équipe|qui est là|"
+        r"(?:muestra )?el equipo|quién está|团队|谁在",
+    ),
+    (
+        "queue",
+        "Show what waits",
+        rf"what(?:'s| is)? (?:waiting|queued|in the queue)|what waits|{_SHOW}queue|was wartet(?: noch)?|"
+        r"qu'est-ce qui attend|qué espera|什么在等待",
+    ),
+    (
+        "history",
+        "Show what was said",
+        rf"what did (?:you|he|she|it|they) say(?: earlier| before| last)?|{_SHOW}history|(?:der )?verlauf|"
+        r"l'historique|el historial|历史",
+    ),
+    (
+        "sessions",
+        "Show the conversations",
+        rf"{_SHOW}(?:sessions|conversations)|(?:take|pick) (?:over|up) (?:the|my) (?:desk|open|other) "
+        r"(?:session|conversation)|"
+        r"(?:take|pick) (?:over|up) (?:the|my) (?:session|conversation) (?:at|on|from) (?:the|my) (?:desk|computer)",
+    ),
+    (
+        "mode auto_edit",
+        "Let it edit unasked",
+        r"(?:(?:you|it) (?:may|can|should) )?(?:edit|change|write)(?: to)?(?: the| all| any)?(?: files?)?(?: freely)?"
+        r" (?:without asking|and don't ask)(?: me)?(?: first)?|"
+        r"don't ask(?: me)?(?: again)? (?:before|for) (?:edits|editing|every edit)",
+    ),
+    ("mode plan", "Only read and plan", r"(?:only|just) plan(?: now| from now on)?|plan only"),
+    (
+        "tune",
+        "Choose a model",
+        r"(?:change|switch|choose|use)(?: to)? (?:the |its |your |a |another )?(?:different |other )?model",
+    ),
+    (
+        "tune model={model}",
+        "Use {model}",
+        r"(?:use|switch to|change to)(?: the)?(?: model)? "
+        r"(?P<model>opus|sonnet|haiku|gpt-[\w.-]+|gemini-[\w.-]+)(?: model)?",
+    ),
+)
+_PATTERNS: Final = tuple((command, label, lazy_pattern(pattern)) for command, label, pattern in _ASKED)
 
 
 class DoneHere(Word):
@@ -35,11 +105,23 @@ def done_here(text: str, present: Present) -> DoneHere | None:
     words = bare(text)
     if words in _HELP or text.strip() in _QUESTION_MARKS:
         return DoneHere(command="commands", label="Show help")
+    if hired := _HIRE.fullmatch(words):
+        name = next(filter(None, hired.group(*_NAMES)), "")
+        if name in _ANYBODY:
+            return DoneHere(command="hire", label="Hire somebody")
+        # With an article it is no name: "hire a developer" is a message like any other.
+        one_of = any(hired.group("a", "ein", "un", "uno", "yi"))
+        if normalize(name) == name and (not one_of or name in BACKENDS):
+            return DoneHere(command=f"hire {name}", label=f"Hire {name}")
+        return None
     order, _, name = words.partition(" ")
-    if order == "hire" and name and normalize(name) == name:
-        return DoneHere(command=f"hire {name}", label=f"Hire {name}")
-    worker = find_worker(name, present) if order == "fire" else ""
-    return DoneHere(command=f"end {worker}", label=f"End {worker}") if worker else None
+    if order == "fire" and (worker := find_worker(name, present)):
+        return DoneHere(command=f"end {worker}", label=f"End {worker}")
+    for command, label, pattern in _PATTERNS:
+        if found := pattern.fullmatch(words):
+            named = found.groupdict()
+            return DoneHere(command=command.format(**named), label=label.format(**named))
+    return None
 
 
 def named_first(text: str, present: Present) -> tuple[str, str]:

@@ -144,6 +144,12 @@ SET = "❯ /model sonnet\n  ⎿ \xa0Set model to Sonnet 5.5\n     It assumes a w
             "❯ /model sonnet                │ a (untracked)\n  ⎿ \xa0Set model to Sonnet 5.5     │ b (untracked)\n\n",
             "Set model to Sonnet 5.5",
         ),
+        (
+            "❯ /model sonnet                │──────────────\n"
+            "  ⎿ \xa0Set model to Sonnet 5.5     │New file not yet staged.\n"
+            "                               │Run `git add`.\n                               │\n",
+            "Set model to Sonnet 5.5",
+        ),
         ("❯ /model haiku\n  ⎿ \xa0Set model to Haiku 5.5\n\n", ""),
         ("❯ /model\n  ⎿ \xa0Kept model as Opus 5.5\n\n", ""),
         ("❯ /model sonnet\n\n  ⎿ \xa0Tip: something else\n", ""),

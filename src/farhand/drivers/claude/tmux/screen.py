@@ -11,7 +11,7 @@ from farhand.model.lazy_pattern import lazy_pattern
 
 PROMPTS = ("❯", "!")
 REPLY = "⎿"
-_BESIDE = lazy_pattern(r"\s{2,}│ .*$")
+_BESIDE = lazy_pattern(r"\s{2,}│.*$")
 _RULE = lazy_pattern(r"^[─━]{10,}")
 # A message that is longer is shown as a token, and arrives whole all the same.
 _TOKEN = lazy_pattern(r"^\[Pasted text #\d+")
