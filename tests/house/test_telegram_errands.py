@@ -268,6 +268,10 @@ async def test_come_back_and_see_what_waits_and_what_was_said(phone: TelegramHou
     await phone.manager.reads("? ann asks: Run: make clean")
     await phone.manager.says("/history")
     await phone.manager.sees(lambda chat: sum("clean up" in one.text and one.from_bot for one in chat) >= 1)
+    await phone.manager.says("/history ann 1")
+    await phone.manager.sees(lambda chat: sum("clean up" in one.text and one.from_bot for one in chat) >= 2)
+    await phone.manager.says("/history cleo 20")
+    await phone.manager.reads("No worker called 'cleo'. The team: ann.")
 
 
 async def test_be_left_in_peace_for_a_while(phone: TelegramHouse) -> None:

@@ -176,8 +176,8 @@ class TerminalConversation:
                 return
             case Wrong(why=why):
                 self._refuse(why)
-            case InfoRequest(about="history", of=worker):
-                self._terminal.tell(await history_text(self._hub, worker))
+            case InfoRequest(about="history", of=worker, count=count):
+                self._terminal.tell(await history_text(self._hub, worker, count))
             case InfoRequest(about="help", of=command):
                 worker = "" if command else await self._focused_can()
                 self._terminal.tell(help_text(self._surface, command, worker))

@@ -255,8 +255,8 @@ class TeamDesk:
                 return None
             case Tell():
                 return await self._tell(wish, key, present, attach=attach)
-            case InfoRequest(about="history", of=worker):
-                return self._log().add(Role.NOTICE, await history_text(self._hub, worker or self.title))
+            case InfoRequest(about="history", of=worker, count=count):
+                return self._log().add(Role.NOTICE, await history_text(self._hub, worker or self.title, count))
             case InfoRequest():
                 return self._log().add(Role.NOTICE, _told(wish, present))
             case Listing(backend=backend, directory=directory):

@@ -39,7 +39,8 @@ _ASKED: Final = (
         "usage",
         "Show the cost",
         r"(?:what|how much) (?:has|did|does|is) (?:this|that|it|all (?:this|that|of this|of it))(?: all)? "
-        rf"costs?(?: me| us)?(?: so far)?|how much (?:have|did) (?:i|we) (?:spent|spend)(?: so far)?|{_SHOW}costs?(?: so far)?|"
+        rf"costs?(?: me| us)?(?: so far)?|how much (?:have|did) (?:i|we) (?:spent|spend)(?: so far)?|"
+        rf"{_SHOW}costs?(?: so far)?|"
         r"(?:was|wie ?viel) hat das(?: alles)?(?: bisher| bis jetzt)? gekostet|(?:die |zeig(?: mir)? die )?kosten|"
         r"combien (?:ça|cela)(?: a coûté| coûte)(?: jusqu'ici)?|(?:le )?coût|"
         r"cu[aá]nto ha costado(?: esto| todo)?(?: hasta ahora)?|(?:这)?花了多少钱|费用",

@@ -199,9 +199,9 @@ SLASHES: tuple[Slash, ...] = (
     ),
     Slash(
         "history",
-        "[name]",
+        "[name] [number]",
         "Show what was said and answered last",
-        read.about_worker("history"),
+        read.read_history,
         WORK,
         menu=True,
     ),

@@ -1,5 +1,6 @@
 """How the argument of a slash command is read: names, numbers, modes and models. Pure."""
 
+import re
 import shlex
 import time
 from collections.abc import Callable
@@ -98,6 +99,16 @@ def about_worker(topic: str) -> Reader:
         return InfoRequest(id=argument.id, about=topic, of=argument.worker)
 
     return read
+
+
+def read_history(argument: SlashArgument) -> Wish:
+    """`[name] [number]`: whose, and how many of the last."""
+    words = argument.words()
+    count = int(words.pop()) if words and re.fullmatch("[0-9]{1,4}", words[-1]) else 0
+    if len(words) > 1:
+        raise argument.wrong()
+    name = "".join(words)
+    return InfoRequest(id=argument.id, about="history", of=find_worker(name, argument.present) or name, count=count)
 
 
 def or_about(topic: str, reader: Reader) -> Reader:

@@ -15,6 +15,8 @@ class InfoRequest(Word):
     about: str
     # What or whom it is about, where that can be named.
     of: str = ""
+    # How much of it; 0 for as much as is usual.
+    count: int = 0
 
 
 class Wrong(Word):

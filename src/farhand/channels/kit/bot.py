@@ -16,7 +16,7 @@ from farhand.model.attention_ports import NO_ATTENTION, AttentionView
 from farhand.model.commands import Command
 from farhand.model.devices import DeviceRegistry
 from farhand.model.digest import digest_text, leads_to
-from farhand.model.errors import IdTaken, NothingRunning, Refused
+from farhand.model.errors import IdTaken, NothingRunning, Refused, UnknownWorker
 from farhand.model.grammar import CHAT
 from farhand.model.ports import Can, Hub
 from farhand.model.present import Present, Worker
@@ -25,6 +25,7 @@ from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, U
 from farhand.model.words import Attachment, Sender, replace
 
 HISTORY_EXCHANGES = 6
+MOST_EXCHANGES = 30
 
 
 class Bot:
@@ -54,8 +55,8 @@ class Bot:
         match wish:
             case Wrong(why=why):
                 return why
-            case InfoRequest(about="history", of=worker):
-                return await history_text(self._hub, worker)
+            case InfoRequest(about="history", of=worker, count=count):
+                return await history_text(self._hub, worker, count)
             case InfoRequest():
                 return self.answer(wish, await self._hub.look())
             case Tell():
@@ -144,9 +145,13 @@ class Bot:
         return reply if changed else ""
 
 
-async def history_text(hub: Hub, worker: str) -> str:
-    """`/history` of a worker, of the focused one without a name."""
-    name = worker or (await hub.look()).focus
+async def history_text(hub: Hub, worker: str, count: int = 0) -> str:
+    """`/history` of a worker, of the focused one without a name; so many of the last."""
+    present = await hub.look()
+    name, wanted = worker or present.focus, min(count or HISTORY_EXCHANGES, MOST_EXCHANGES)
     if not name:
         return texts.NOBODY_ASSIGNED
-    return overview.history(exchanges(await hub.history(name, limit=HISTORY_EXCHANGES))[-HISTORY_EXCHANGES:])
+    found = exchanges(await hub.history(name, limit=wanted))[-wanted:]
+    if not found and name not in present.workers:
+        return UnknownWorker(name, present.workers).text
+    return overview.history(found)
