@@ -203,6 +203,7 @@ def test_the_beginning_of_a_label_chooses_it_and_polite_words_change_nothing(sai
         ("Second.", "m"),
         ("2nd", "m"),
         ("the last one", "mt"),
+        ("let's take the second one this time", "m"),
         ("option 2", "m"),
         ("number 1, please", "t"),
         ("let's go with tea", "t"),

@@ -45,6 +45,8 @@ def test_a_lone_help_is_asked_back_and_given_where_nobody_is_spoken_to(text: str
         ("hire a codex", "hire codex", "Hire codex"),
         ("I want to hire another claude worker", "hire claude", "Hire claude"),
         ("hire someone", "hire", "Hire somebody"),
+        ("hire a claude in Shop", "hire claude in Shop", "Hire claude in Shop"),
+        ("hire bob into src/Shop, please", "hire bob in src/Shop", "Hire bob in src/Shop"),
         ("stell einen codex ein", "hire codex", "Hire codex"),
         ("embauche un codex", "hire codex", "Hire codex"),
         ("contrata a gemini", "hire gemini", "Hire gemini"),

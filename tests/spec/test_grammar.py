@@ -129,6 +129,8 @@ def test_replies_go_back_with_their_context() -> None:
         ("codex-alice", "codex-alice", "codex"),
         ("gemini-bob", "gemini-bob", "gemini"),
         ("codex", "codex", "codex"),
+        ("codex in /shop", "codex", "codex"),
+        ("alice codex in /shop", "alice", "codex"),
         ("codex --backend claude", "codex", "claude"),
         ("codex-alice --backend claude", "codex-alice", "claude"),
         ("codexalice", "codexalice", "claude"),

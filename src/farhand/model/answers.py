@@ -44,6 +44,12 @@ _PLEASE = r"(?:please|pls|thanks|thank you|bitte|danke|s['’]il (?:te|vous) pla
 _AROUND_POLITE = re.compile(
     rf"\A(?:{_PLEASE}[\s,;:.!]+|请\s*)+|(?:(?:[\s,;:.!]+{_PLEASE})|\s*[，,]?\s*谢谢)+[\s.!。！]*\Z", re.IGNORECASE
 )
+# When it holds: now, as every answer does.
+_THIS_TIME = re.compile(
+    r"[\s,]+(?:this time|now|then|for now|today|instead|diesmal|jetzt|dann|"
+    r"cette fois|maintenant|esta vez|ahora|吧)[.!]*\Z",
+    re.IGNORECASE,
+)
 # What says no more than that a choice is made, and an article before it or a word for it behind.
 _CHOOSING = re.compile(
     r"\A(?:(?:let['’]?s|i['’]?d|i|we|ich|je|j['’]ai|yo|prefiero|elijo|я|我)\s+)?"
@@ -112,7 +118,7 @@ def read_answer(text: str, ask: Ask, *, addressed: bool = False) -> ReadAnswer:
 
 def _chosen(text: str, ask: Ask) -> ReadAnswer:
     """One of several things by its place, its number or its label, with words around that only say so."""
-    named = _plain(_ONE_OF_THEM.sub("", _CHOOSING.sub("", text)))
+    named = _plain(_ONE_OF_THEM.sub("", _CHOOSING.sub("", _THIS_TIME.sub("", text))))
     # A choice that takes words is said by its words.
     ready = [choice for choice in ask.choices if not choice.words]
     place = len(ready) if named in _LAST and len(ready) > 1 else _ORDINALS.get(named, 0)

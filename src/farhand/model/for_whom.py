@@ -26,10 +26,13 @@ _NAMED: Final = re.compile(r"([\w-]+):\s+(\S.*)", re.DOTALL)
 _SHOW: Final = r"(?:show(?: me)? )?(?:(?:the|my|your|its) )?(?:whole )?"
 _HIRE: Final = lazy_pattern(
     r"(?:i (?:want|need|would like) (?:you )?to )?hire(?: me)?(?P<a> (?:a|an|another|one|the))?(?: new)? (?P<en>[\w-]+)"
-    r"(?: (?:worker|agent|one))?|"
+    r"(?: (?:worker|agent|one))?(?: (?:in|into) (?:the )?(?:folder )?[^\s]+(?: folder)?)?|"
     r"stelle?(?P<ein> einen| eine| ein)? (?P<de>[\w-]+)(?: arbeiter| agenten)? ein|"
     r"(?:embauche|engage)(?P<un> une?)? (?P<fr>[\w-]+)|contrata(?P<uno> una?| a)? (?P<es>[\w-]+)|"
     r"雇用?(?P<yi>一个)?\s*(?P<zh>[\w-]+)"
+)
+_INTO_FOLDER: Final = lazy_pattern(
+    r"\s(?:in|into)\s+(?:the\s+)?(?:folder\s+)?(\S+?)(?:\s+folder)?(?:,?\s+please)?[.!?\s]*$", re.IGNORECASE
 )
 _NAMES: Final = ("en", "de", "fr", "es", "zh")
 _ANYBODY: Final = frozenset("worker agent someone somebody one arbeiter agenten jemanden quelqu'un alguien 人".split())
@@ -113,7 +116,9 @@ def done_here(text: str, present: Present) -> DoneHere | None:
         # With an article it is no name: "hire a developer" is a message like any other.
         one_of = any(hired.group("a", "ein", "un", "uno", "yi"))
         if normalize(name) == name and (not one_of or name in BACKENDS):
-            return DoneHere(command=f"hire {name}", label=f"Hire {name}")
+            into = _INTO_FOLDER.search(text)
+            where = f" in {into[1]}" if into else ""
+            return DoneHere(command=f"hire {name}{where}", label=f"Hire {name}{where}")
         return None
     order, _, name = words.partition(" ")
     if order == "fire" and (worker := find_worker(name, present)):

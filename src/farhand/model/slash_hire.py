@@ -8,6 +8,8 @@ from farhand.model.wishes import Wish
 from farhand.model.words import Mode, Word, replace
 
 ANYWAY = "--anyway"
+# As one would say it: `/hire claude in shop`.
+_INTO = frozenset({"in", "into"})
 _VALUED = frozenset(("adapter", "backend", "mode", "model", "effort", "dir", "directory", "wire", "bridge", AGENT))
 
 
@@ -26,8 +28,10 @@ class HireFlags(Word):
 
 
 def read_hire(argument: SlashArgument) -> Wish:
-    """`<name> [backend]` and flags; without a backend the node decides, by the name's prefix or its own default."""
+    """`<name> [backend] [in <folder>]` and flags; without a backend the node decides, by the name or its default."""
     names, flags = _flags(argument)
+    if len(names) > 2 and names[-2].lower() in _INTO and not flags.directory:
+        names, flags = names[:-2], replace(flags, directory=names[-1])
     if not 1 <= len(names) <= 2 or flags.anyway or (len(names) == 2 and flags.backend):
         raise argument.wrong()
     return _hire(argument, flags, worker=names[0], backend=flags.backend or "".join(names[1:]).lower())

@@ -26,6 +26,7 @@ from farhand.model.words import Attachment, Sender, replace
 
 HISTORY_EXCHANGES = 6
 MOST_EXCHANGES = 30
+ENTRIES_AN_EXCHANGE = 3
 
 
 class Bot:
@@ -151,7 +152,11 @@ async def history_text(hub: Hub, worker: str, count: int = 0) -> str:
     name, wanted = worker or present.focus, min(count or HISTORY_EXCHANGES, MOST_EXCHANGES)
     if not name:
         return texts.NOBODY_ASSIGNED
-    found = exchanges(await hub.history(name, limit=wanted))[-wanted:]
+    # What is no exchange stands between them.
+    page = await hub.history(name, limit=wanted * ENTRIES_AN_EXCHANGE)
+    found = exchanges(page)
     if not found and name not in present.workers:
         return UnknownWorker(name, present.workers).text
-    return overview.history(found)
+    is_more = (page.more or len(found) > wanted) and wanted < MOST_EXCHANGES
+    earlier = f"\nMore of it: /history {name} {MOST_EXCHANGES}" if is_more else ""
+    return overview.history(found[-wanted:]) + earlier

@@ -148,7 +148,7 @@ class Inbound:
             text = self._explained(text, present)
         # An edit is seen in the card of the message that waits.
         if text and not (message.edits and text == texts.REWORDED):
-            offers = is_command(message, "hire", alone=True) or _asks_for_team(wish, present)
+            offers = _may_want_to_hire(message, text) or _asks_for_team(wish, present)
             card = self._offering(_reply_card(message, text), offers=offers)
             card, models, steers = self._with_team(card, wish, present), self._context.models, self._context.steers
             card = with_buttons(card, message, wish, present, models, steers)
@@ -230,6 +230,12 @@ class Inbound:
 
     def _sender(self, who: str) -> Sender:
         return Sender(via=self._surface.name, who=who[:LONGEST_NAME])
+
+
+def _may_want_to_hire(message: ChatMessage, text: str) -> bool:
+    """Whether the buttons of the agents here are of use below that answer: `/hire` by itself, or not understood."""
+    usage = is_command(message, "hire") and text.startswith("Usage: ")
+    return usage or is_command(message, "hire", alone=True) or text == texts.EMPTY_TEAM
 
 
 def _reply_card(message: ChatMessage, text: str) -> Card:
