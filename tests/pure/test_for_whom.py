@@ -66,6 +66,7 @@ def test_a_lone_help_is_asked_back_and_given_where_nobody_is_spoken_to(text: str
         ("you may edit files without asking me", "mode auto_edit", "Let it edit unasked"),
         ("only plan", "mode plan", "Only read and plan"),
         ("switch to sonnet", "tune model=sonnet", "Use sonnet"),
+        ("switch to model gpt-5.1", "tune model=gpt-5.1", "Use gpt-5.1"),
         ("use another model", "tune", "Choose a model"),
         ("change the model", "tune", "Choose a model"),
     ],

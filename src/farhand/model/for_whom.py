@@ -90,8 +90,7 @@ _ASKED: Final = (
     (
         "tune model={model}",
         "Use {model}",
-        r"(?:use|switch to|change to)(?: the)?(?: model)? "
-        r"(?P<model>opus|sonnet|haiku|gpt-[\w.-]+|gemini-[\w.-]+)(?: model)?",
+        r"(?:use|switch to|change to)(?: the)? (?:model (?P<any>[\w.-]+)|(?P<model>opus|sonnet|haiku)(?: model)?)",
     ),
 )
 _PATTERNS: Final = tuple((command, label, lazy_pattern(pattern)) for command, label, pattern in _ASKED)
@@ -125,7 +124,7 @@ def done_here(text: str, present: Present) -> DoneHere | None:
         return DoneHere(command=f"end {worker}", label=f"End {worker}")
     for command, label, pattern in _PATTERNS:
         if found := pattern.fullmatch(words):
-            named = found.groupdict()
+            named = {"model": next(filter(None, found.groups()), "")}
             return DoneHere(command=command.format(**named), label=label.format(**named))
     return None
 

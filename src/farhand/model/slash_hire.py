@@ -8,7 +8,7 @@ from farhand.model.wishes import Wish
 from farhand.model.words import Mode, Word, replace
 
 ANYWAY = "--anyway"
-# As one would say it: `/hire claude in shop`.
+# As one would say it: `/hire ann in shop`.
 _INTO = frozenset({"in", "into"})
 _VALUED = frozenset(("adapter", "backend", "mode", "model", "effort", "dir", "directory", "wire", "bridge", AGENT))
 
