@@ -44,16 +44,19 @@ def follow(cursor: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
 
 def _follow_whole(cursor: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
     try:
+        # Most looks find nothing new, and need not open it.
+        if _stamp(os.stat(cursor.path)) == cursor.stamp:  # noqa: PTH116 - a Path would cost more than the look
+            return [], cursor
         descriptor = open_plain(cursor.path)
-    except OSError:
+    except (OSError, ValueError):
         return [], cursor
     try:
         status = os.fstat(descriptor)
-        stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
+        stamp = _stamp(status)
         if stamp == cursor.stamp or status.st_size > LARGEST_BYTES:
             return [], cursor
         read = _tail(descriptor, cursor, status.st_size) or _all(descriptor, status.st_size)
-        if read is None or _stamped(descriptor) != stamp:
+        if read is None or _stamp(os.fstat(descriptor)) != stamp:
             # Half written, or written once more meanwhile: the next change tells.
             return [], cursor
     finally:
@@ -68,8 +71,7 @@ def _follow_whole(cursor: GeminiCursor, at: float) -> tuple[list[Heard], GeminiC
     return heard, replace(cursor, stamp=stamp, offset=offset, newest=newest, state=state)
 
 
-def _stamped(descriptor: int) -> tuple[int, int, int]:
-    status = os.fstat(descriptor)
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
     return (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
