@@ -21,6 +21,7 @@ _HELP: Final = frozenset(
         *("帮助", "帮帮我", "帮我"),
     }
 )
+LONGEST_SENTENCE: Final = 80
 _QUESTION_MARKS: Final = frozenset({"?", "？", "??", "？？"})
 _NAMED: Final = re.compile(r"([\w-]+):\s+(\S.*)", re.DOTALL)
 _SHOW: Final = r"(?:show(?: me)? )?(?:(?:the|my|your|its) )?(?:whole )?"
@@ -77,11 +78,19 @@ _ASKED: Final = (
     (
         "mode auto_edit",
         "Let it edit unasked",
-        r"(?:(?:you|it) (?:may|can|should) )?(?:edit|change|write)(?: to)?(?: the| all| any)?(?: files?)?(?: freely)?"
-        r" (?:without asking|and don't ask)(?: me)?(?: first)?|"
-        r"don't ask(?: me)?(?: again)? (?:before|for) (?:edits|editing|every edit)",
+        r"(?:from now on,? )?(?:(?:you|it) (?:may|can|should|are allowed to) (?:now )?|i want you to |i allow you to )?"
+        r"(?:edit|change|write|create|make edits to)(?: [\w,]+){0,4}? (?:without asking|and don't ask|unasked|freely)"
+        r"(?: me)?(?: first| every time| again| for leave| for permission)?(?: from now on| now| any ?more)?|"
+        r"(?:don't|stop|no need to) ask(?:ing)?(?: me)?(?: again)? (?:before|for|about) "
+        r"(?:the |every |each )?edit(?:s|ing)?"
+        r"(?: from now on| now| any ?more)?",
     ),
-    ("mode plan", "Only read and plan", r"(?:only|just) plan(?: now| from now on)?|plan only"),
+    (
+        "mode plan",
+        "Only read and plan",
+        r"(?:(?:you|it) (?:may|can|should) )?(?:now )?(?:only|just) plan"
+        r"(?: now| from now on| and change nothing)?|plan only",
+    ),
     (
         "tune",
         "Choose a model",
@@ -122,8 +131,9 @@ def done_here(text: str, present: Present) -> DoneHere | None:
     order, _, name = words.partition(" ")
     if order == "fire" and (worker := find_worker(name, present)):
         return DoneHere(command=f"end {worker}", label=f"End {worker}")
+    sentence = bare(text, LONGEST_SENTENCE)
     for command, label, pattern in _PATTERNS:
-        if found := pattern.fullmatch(words):
+        if found := pattern.fullmatch(sentence):
             named = {"model": next(filter(None, found.groups()), "")}
             return DoneHere(command=command.format(**named), label=label.format(**named))
     return None

@@ -49,9 +49,9 @@ def plain_order(text: str) -> PlainOrder | None:
     return PlainOrder.TAKE_BACK if words in _TAKE_BACK else None
 
 
-def bare(text: str) -> str:
+def bare(text: str, longest: int = LONGEST) -> str:
     """The words without case, punctuation around them and politeness; empty for a text too long for an order."""
-    if len(text) > LONGEST:
+    if len(text) > longest:
         return ""
     words = " ".join(_AROUND.sub("", text).casefold().replace("’", "'").split())
     for please in _PLEASE:
