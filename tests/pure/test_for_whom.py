@@ -67,6 +67,7 @@ def test_a_lone_help_is_asked_back_and_given_where_nobody_is_spoken_to(text: str
         ("you may edit files without asking from now on", "mode auto_edit", "Let it edit unasked"),
         ("from now on you can change files in here without asking me first", "mode auto_edit", "Let it edit unasked"),
         ("stop asking me before every edit", "mode auto_edit", "Let it edit unasked"),
+        ("from now on only plan, don't change anything", "mode plan", "Only read and plan"),
         ("only plan", "mode plan", "Only read and plan"),
         ("switch to sonnet", "tune model=sonnet", "Use sonnet"),
         ("switch to model gpt-5.1", "tune model=gpt-5.1", "Use gpt-5.1"),

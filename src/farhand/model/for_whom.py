@@ -88,8 +88,9 @@ _ASKED: Final = (
     (
         "mode plan",
         "Only read and plan",
-        r"(?:(?:you|it) (?:may|can|should) )?(?:now )?(?:only|just) plan"
-        r"(?: now| from now on| and change nothing)?|plan only",
+        r"(?:from now on,? )?(?:(?:you|it) (?:may|can|should) (?:now )?)?(?:only|just) (?:make )?plans?"
+        r"(?:(?: and|,)? (?:change nothing|(?:don't|do not) (?:change|touch|edit) (?:anything|any files?|the files)))?"
+        r"(?: now| from now on| yet)?|plan only",
     ),
     (
         "tune",
