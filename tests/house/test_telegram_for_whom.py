@@ -71,3 +71,14 @@ async def test_a_name_and_a_colon_before_a_yes_answer_that_workers_question(tele
     await telegram.manager.says("bob: yes")
     assert (await telegram.house.fact(AskSettled)).choice == "once"
     assert told(telegram) == ["clean up"]
+
+
+async def test_who_is_meant_is_chosen_by_a_button(telegram: TelegramHouse) -> None:
+    await telegram.house.hire("ann")
+    await telegram.house.hire("bob")
+    await telegram.manager.says("/focus")
+    await telegram.manager.taps(await telegram.manager.reads("Usage: /focus <name>"), "Talk to ann")
+    await telegram.house.until(lambda present: present.focus == "ann")
+    await telegram.manager.says("/end")
+    await telegram.manager.taps(await telegram.manager.reads("Offboarding is permanent."), "End bob")
+    await telegram.house.until(lambda present: "bob" not in present.workers)

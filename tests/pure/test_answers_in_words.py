@@ -95,6 +95,7 @@ def test_what_might_mean_something_else_is_no_answer(text: str) -> None:
             "ok go",
             "Go for it.",
         ),
+        *("looks good, go ahead", "looks good to me", "LGTM", "agreed", "sieht gut aus", "看起来不错"),
         *("please go ahead", "just do it", "ja mach das", "Ja, mach weiter", "mach weiter", "nur zu"),
         *("vas-y", "oui vas-y", "Oui, allez-y s'il te plaît", "d'accord, continue", "fais-le"),
         *("adelante", "sí, adelante", "¡Sí, adelante!", "vale, hazlo por favor", "de acuerdo"),

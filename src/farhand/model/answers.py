@@ -23,6 +23,9 @@ YES = frozenset(
     "是 是的 好 好的 行 可以 同意 继续 继续吧 好的继续 可以继续 请继续 做吧 去做吧".split()
 ) | {
     *("go ahead", "go for it", "go on", "carry on", "do it", "do that", "please do", "of course", "sounds good"),
+    *("looks good", "looks good to me", "looks fine", "lgtm", "agreed", "i agree", "fine by me", "that's fine"),
+    *("sieht gut aus", "passt", "passt so", "klingt gut", "ça me va", "ça a l'air bien", "me parece bien"),
+    *("看起来不错", "没问题"),
     *("mach das", "mach es", "mach weiter", "mach mal", "nur zu", "leg los", "in ordnung", "einverstanden"),
     *("vas-y", "vas y", "allez-y", "allez y", "d'accord", "fais-le", "fais le", "fais ça", "bien sûr"),
     *("de acuerdo", "por supuesto", "dale", "sigue", "continúa", "házlo"),
@@ -169,7 +172,7 @@ def _words(plain: str) -> list[str]:
 
 def _yes_words(words: list[str], *, after: bool) -> int:
     """How many of the first words are a yes, the most that are; `after`: one was said before."""
-    starts = {count: " ".join(words[:count]) for count in (3, 2, 1) if len(words) >= count}
+    starts = {count: " ".join(words[:count]) for count in (4, 3, 2, 1) if len(words) >= count}
     return next((count for count, start in starts.items() if start in YES or (after and start in _AFTER_YES)), 0)
 
 

@@ -23,7 +23,28 @@ _HELP: Final = frozenset(
 )
 LONGEST_SENTENCE: Final = 80
 _QUESTION_MARKS: Final = frozenset({"?", "？", "??", "？？"})
-_NAMED: Final = re.compile(r"([\w-]+):\s+(\S.*)", re.DOTALL)
+_NAMED: Final = re.compile(r"([\w-]+)[:,]\s+(\S.*)", re.DOTALL)
+# What is done with a worker that is named.
+_TO_WORKERS: Final = (
+    (
+        "end {name}",
+        "End {name}",
+        lazy_pattern(
+            r"(?:fire|end|dismiss|remove|let go of) (?P<a>[\w-]+)(?: for good| from (?:the|my) team)?|"
+            r"let (?P<b>[\w-]+) go(?: for good)?|entlass(?:e)? (?P<c>[\w-]+)|renvoie (?P<d>[\w-]+)|"
+            r"despide a (?P<e>[\w-]+)|解雇\s*(?P<f>[\w-]+)"
+        ),
+    ),
+    (
+        "focus {name}",
+        "Talk to {name}",
+        lazy_pattern(
+            r"(?:i want to |let me )?(?:talk|speak|switch|go back|back)(?: again)? (?:to|with) "
+            r"(?P<a>[\w-]+)(?: again)?|"
+            r"(?:ich will )?(?:mit )?(?P<b>[\w-]+) sprechen|parler? (?:à|avec) (?P<c>[\w-]+)|hablar con (?P<d>[\w-]+)"
+        ),
+    ),
+)
 _SHOW: Final = r"(?:show(?: me)? )?(?:(?:the|my|your|its) )?(?:whole )?"
 _HIRE: Final = lazy_pattern(
     r"(?:i (?:want|need|would like) (?:you )?to )?hire(?: me)?(?P<a> (?:a|an|another|one|the))?(?: new)? (?P<en>[\w-]+)"
@@ -78,7 +99,9 @@ _ASKED: Final = (
     (
         "mode auto_edit",
         "Let it edit unasked",
-        r"(?:from now on,? )?(?:(?:you|it) (?:may|can|should|are allowed to) (?:now )?|i want you to |i allow you to )?"
+        r"(?:(?:use|go to|switch to|enter|turn on) )?(?:the )?(?:auto[- _]?)?edit mode|"
+        r"(?:from now on,? )?(?:(?:you|it) (?:may|can|should|are allowed to) (?:now )?|i want you to |i allow you to |"
+        r"let (?:it|him|her|[\w-]+) )?"
         r"(?:edit|change|write|create|make edits to)(?: [\w,]+){0,4}? (?:without asking|and don't ask|unasked|freely)"
         r"(?: me)?(?: first| every time| again| for leave| for permission)?(?: from now on| now| any ?more)?|"
         r"(?:don't|stop|no need to) ask(?:ing)?(?: me)?(?: again)? (?:before|for|about) "
@@ -90,7 +113,8 @@ _ASKED: Final = (
         "Only read and plan",
         r"(?:from now on,? )?(?:(?:you|it) (?:may|can|should) (?:now )?)?(?:only|just) (?:make )?plans?"
         r"(?:(?: and|,)? (?:change nothing|(?:don't|do not) (?:change|touch|edit) (?:anything|any files?|the files)))?"
-        r"(?: now| from now on| yet)?|plan only",
+        r"(?: now| from now on| yet)?|plan only|"
+        r"(?:(?:use|go to|switch to|enter|turn on) )?(?:the )?plan(?:ning)? mode",
     ),
     (
         "tune",
@@ -129,14 +153,15 @@ def done_here(text: str, present: Present) -> DoneHere | None:
             where = f" in {into[1]}" if into else ""
             return DoneHere(command=f"hire {name}{where}", label=f"Hire {name}{where}")
         return None
-    order, _, name = words.partition(" ")
-    if order == "fire" and (worker := find_worker(name, present)):
-        return DoneHere(command=f"end {worker}", label=f"End {worker}")
+    for command, label, pattern in _TO_WORKERS:
+        named = pattern.fullmatch(words)
+        if named and (worker := find_worker(next(filter(None, named.groups()), ""), present)):
+            return DoneHere(command=command.format(name=worker), label=label.format(name=worker))
     sentence = bare(text, LONGEST_SENTENCE)
     for command, label, pattern in _PATTERNS:
         if found := pattern.fullmatch(sentence):
-            named = {"model": next(filter(None, found.groups()), "")}
-            return DoneHere(command=command.format(**named), label=label.format(**named))
+            model = next(filter(None, found.groups()), "")
+            return DoneHere(command=command.format(model=model), label=label.format(model=model))
     return None
 
 

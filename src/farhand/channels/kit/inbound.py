@@ -15,7 +15,7 @@ from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.patience import FetchPatience
 from farhand.channels.kit.reply_buttons import team_buttons, with_buttons
 from farhand.channels.kit.spoken import SpokenMessages
-from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
+from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched, is_command
 from farhand.channels.kit.tap_data import held_choice, typed_command, voice_choice
 from farhand.channels.kit.taps import Taps
 from farhand.channels.kit.topic_wishes import named_command, with_worker
@@ -246,13 +246,6 @@ def _reply_card(message: ChatMessage, text: str) -> Card:
 def _asks_for_team(wish: Wish | None, present: Present) -> bool:
     """Whether somebody looks at a team that has nobody yet."""
     return isinstance(wish, InfoRequest) and wish.about in {"start", "team"} and not present.workers
-
-
-def is_command(message: ChatMessage, name: str, *, alone: bool = False) -> bool:
-    """Whether the message is that slash command, or nothing but that."""
-    words = message.text.split()
-    is_ours = bool(words) and words[0].partition("@")[0].lower() == f"/{name}"
-    return is_ours and not (alone and len(words) > 1) and not message.foreign and not message.edits
 
 
 def read_message(message: ChatMessage, present: Present, surface: Surface = CHAT) -> Wish | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from farhand.channels.kit.card import Button, Card, CommandTap, FocusTap, ModelTap, ModeTap
 from farhand.channels.kit.held_texts import say_after_all
 from farhand.channels.kit.queue_cards import with_queue
-from farhand.channels.kit.surface import ChatMessage
+from farhand.channels.kit.surface import ChatMessage, is_command
 from farhand.model import commands
 from farhand.model.present import Present, Worker
 from farhand.model.quiet import is_quiet
@@ -54,6 +54,10 @@ def with_buttons(
             return replace(card, buttons=(BUZZ_AGAIN,))
         case commands.Interrupt(worker=name, withdraw=True):
             return say_after_all(card, message.id, present.workers.get(name or present.focus))
+        case Wrong() if is_command(message, "focus", alone=True):
+            return replace(card, buttons=named_buttons("Talk to", "focus", present))
+        case Wrong() if is_command(message, "end", alone=True):
+            return replace(card, buttons=named_buttons("End", "end", present))
         case _:
             return card
 
@@ -91,6 +95,12 @@ def model_buttons(worker: Worker, models: Sequence[str]) -> Rows:
     others = [one for one in models if one != worker.model and len(one) <= MODEL_CHARACTERS][:MOST_MODELS]
     buttons = [Button(label=f"Model {one}", tap=ModelTap(worker=worker.name, model=one)) for one in others]
     return tuple(tuple(buttons[place : place + 3]) for place in range(0, len(buttons), 3))
+
+
+def named_buttons(label: str, command: str, present: Present) -> Rows:
+    """A button for each worker, which types the command with its name."""
+    names = sorted(present.workers)
+    return tuple((Button(label=f"{label} {name}", tap=CommandTap(command=f"{command} {name}")),) for name in names)
 
 
 def team_buttons(present: Present) -> Rows:

@@ -179,3 +179,10 @@ class KnowsManager(Protocol):
     def chat(self) -> str:
         """The manager's chat; empty while nobody is known."""
         ...
+
+
+def is_command(message: ChatMessage, name: str, *, alone: bool = False) -> bool:
+    """Whether the message is that slash command, or nothing but that."""
+    words = message.text.split()
+    is_ours = bool(words) and words[0].partition("@")[0].lower() == f"/{name}"
+    return is_ours and not (alone and len(words) > 1) and not message.foreign and not message.edits
