@@ -159,4 +159,6 @@ async def history_text(hub: Hub, worker: str, count: int = 0) -> str:
         return UnknownWorker(name, present.workers).text
     is_more = (page.more or len(found) > wanted) and wanted < MOST_EXCHANGES
     earlier = f"\nMore of it: /history {name} {MOST_EXCHANGES}" if is_more else ""
-    return overview.history(found[-wanted:]) + earlier
+    # Whose it is, where it could be another's.
+    whose = f"What was said with {name}:\n" if len(present.workers) > 1 and found else ""
+    return whose + overview.history(found[-wanted:]) + earlier

@@ -54,10 +54,13 @@ def with_buttons(
             return replace(card, buttons=(BUZZ_AGAIN,))
         case commands.Interrupt(worker=name, withdraw=True):
             return say_after_all(card, message.id, present.workers.get(name or present.focus))
+        case InfoRequest(about="history", of=of) if len(present.workers) > 1:
+            others = [name for name in sorted(present.workers) if name != (of or present.focus)]
+            return replace(card, buttons=named_buttons("History of", "history", others))
         case Wrong() if is_command(message, "focus", alone=True):
-            return replace(card, buttons=named_buttons("Talk to", "focus", present))
+            return replace(card, buttons=named_buttons("Talk to", "focus", sorted(present.workers)))
         case Wrong() if is_command(message, "end", alone=True):
-            return replace(card, buttons=named_buttons("End", "end", present))
+            return replace(card, buttons=named_buttons("End", "end", sorted(present.workers)))
         case _:
             return card
 
@@ -97,9 +100,8 @@ def model_buttons(worker: Worker, models: Sequence[str]) -> Rows:
     return tuple(tuple(buttons[place : place + 3]) for place in range(0, len(buttons), 3))
 
 
-def named_buttons(label: str, command: str, present: Present) -> Rows:
+def named_buttons(label: str, command: str, names: Sequence[WorkerName]) -> Rows:
     """A button for each worker, which types the command with its name."""
-    names = sorted(present.workers)
     return tuple((Button(label=f"{label} {name}", tap=CommandTap(command=f"{command} {name}")),) for name in names)
 
 
