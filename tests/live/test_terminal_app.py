@@ -50,9 +50,11 @@ def desk(folder: Path, fake: FakeGemini, *, columns: int = 80, rows: int = 24) -
 
 
 def curl(*arguments: str) -> str:
-    """What curl prints."""
-    order = ["curl", "-sS", "--noproxy", "*", *arguments]
-    return subprocess.run(order, check=True, capture_output=True, text=True, timeout=SAFETY_SECONDS).stdout
+    """What curl prints; what is refused fails with the words of the refusal."""
+    order = ["curl", "-sS", "--fail-with-body", "--noproxy", "*", *arguments]
+    done = subprocess.run(order, check=False, capture_output=True, text=True, timeout=SAFETY_SECONDS)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    return done.stdout
 
 
 def see(screen: Screen, text: str) -> str:
@@ -93,7 +95,7 @@ def test_what_is_typed_is_in_the_history_and_printed_on_exit(short_folder: Path,
         screen.type("/quit")
         shown = see(screen, "farhand tui --resume")
         assert "› hi there" in shown
-        with pytest.raises(subprocess.CalledProcessError):
+        with pytest.raises(AssertionError):
             curl(f"http://localhost:{port}/history")
 
 
@@ -156,7 +158,8 @@ def test_it_ends_while_a_request_is_open(short_folder: Path, fake: FakeGemini) -
         ) as reader:
             assert reader.stdout is not None
             assert reader.stdout.readline() == b"event: resume\n"
-            curl("-H", "Host: evil.example", f"http://localhost:{port}/status")
+            with pytest.raises(AssertionError, match="error"):
+                curl("-H", "Host: evil.example", f"http://localhost:{port}/status")
             assert "refused" not in screen.text()
             screen.press("C-d")
             shown = see(screen, "left with 0")

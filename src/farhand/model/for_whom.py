@@ -36,6 +36,16 @@ _TO_WORKERS: Final = (
         ),
     ),
     (
+        "history {name}",
+        "History of {name}",
+        lazy_pattern(
+            r"what (?:did|has) (?P<a>[\w-]+) (?:say|said|answer|answered|write|written)(?: earlier| before|"
+            r" last| so far)?"
+            r"(?: about [\w ]+)?|(?:show(?: me)? )?(?:the )?history of (?P<b>[\w-]+)|"
+            r"(?:show(?: me)? )?(?:what )?(?P<c>[\w-]+)(?:'s history| said(?: earlier| before| last| so far)?)"
+        ),
+    ),
+    (
         "focus {name}",
         "Talk to {name}",
         lazy_pattern(
@@ -86,15 +96,19 @@ _ASKED: Final = (
     (
         "history",
         "Show what was said",
-        rf"what did (?:you|he|she|it|they) say(?: earlier| before| last)?|{_SHOW}history|(?:der )?verlauf|"
+        rf"what did (?:you|he|she|it|they) say(?: earlier| before| last| so far)?(?: about [\w ]+)?|"
+        rf"{_SHOW}history|(?:der )?verlauf|"
         r"l'historique|el historial|历史",
     ),
     (
         "sessions",
         "Show the conversations",
-        rf"{_SHOW}(?:sessions|conversations)|(?:take|pick) (?:over|up) (?:the|my) (?:desk|open|other) "
-        r"(?:session|conversation)|"
-        r"(?:take|pick) (?:over|up) (?:the|my) (?:session|conversation) (?:at|on|from) (?:the|my) (?:desk|computer)",
+        rf"{_SHOW}(?:open )?(?:sessions|conversations)(?: (?:at|on|from) (?:the|my) (?:desk|computer))?|"
+        r"(?:i want to |let me )?take over (?:the|my|that|this)(?: [\w-]+){0,3} (?:session|conversation|"
+        r"chat)(?: [\w']+){0,8}|"
+        r"(?:i want to |let me )?(?:take over|take up|pick up|continue|resume|go on with) (?:the|my|that|this)"
+        r"(?: [\w-]+){0,3} (?:session|conversation|chat)(?: [\w']+){0,4} (?:at|on|from|in) (?:the|my) "
+        r"(?:desk|computer|terminal|laptop|machine)",
     ),
     (
         "mode auto_edit",
@@ -153,11 +167,11 @@ def done_here(text: str, present: Present) -> DoneHere | None:
             where = f" in {into[1]}" if into else ""
             return DoneHere(command=f"hire {name}{where}", label=f"Hire {name}{where}")
         return None
+    sentence = bare(text, LONGEST_SENTENCE)
     for command, label, pattern in _TO_WORKERS:
-        named = pattern.fullmatch(words)
+        named = pattern.fullmatch(sentence)
         if named and (worker := find_worker(next(filter(None, named.groups()), ""), present)):
             return DoneHere(command=command.format(name=worker), label=label.format(name=worker))
-    sentence = bare(text, LONGEST_SENTENCE)
     for command, label, pattern in _PATTERNS:
         if found := pattern.fullmatch(sentence):
             model = next(filter(None, found.groups()), "")
