@@ -103,8 +103,8 @@ class AppInHand:
     async def let_go(self) -> None:
         """Asked for twice."""
         await self.button(f"About {self.name}").tap()
-        await self.button("Let go…").tap()
-        await self.button("Let go for good").tap()
+        await self.tap_until_gone(self.button("Let go…"))
+        await self.tap_until_gone(self.button("Let go for good"))
         await expect(self.page.get_by_role("heading", name="farhand")).to_be_visible()
         await expect(self.page.locator(f'a[href="#/w/{self.name}"]')).to_have_count(0)
 
