@@ -82,6 +82,3 @@ async def test_who_is_meant_is_chosen_by_a_button(telegram: TelegramHouse) -> No
     await telegram.manager.says("/history")
     await telegram.manager.taps(await telegram.manager.reads("Nothing was said yet"), "History of bob")
     await telegram.manager.sees(lambda chat: sum("Nothing was said yet" in one.text for one in chat) == 2)
-    await telegram.manager.says("/end")
-    await telegram.manager.taps(await telegram.manager.reads("Offboarding is permanent."), "End bob")
-    await telegram.house.until(lambda present: "bob" not in present.workers)

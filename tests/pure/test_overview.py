@@ -174,7 +174,7 @@ def test_a_blocked_command_has_a_button_that_types_what_does_it_here(name: str) 
     [[use]] = offered("model", "ann", "/model opus")
     typed = typed_command(ChatTap(id="q", chat="7", data=tap_data(use.tap)))
     assert (use.label, read("i", typed, after())) == ("Use opus", Tune(id="i", worker="ann", model="opus"))
-    for made_up in ("i:hire bob --yolo", "i:", "i:/stop"):
+    for made_up in ("i:end ann", "i:hire bob --yolo", "i:", "i:/stop"):
         assert typed_command(ChatTap(id="q", chat="7", data=made_up)) == ""
 
 

@@ -59,12 +59,10 @@ _CHOOSING = re.compile(
     r"(?:(?:would|will|['’]ll)\s+)?(?:like\s+|want\s+|go\s+(?:with|for)\s+|use\s+|take\s+|pick\s+|choose\s+|prefer\s+|"
     r"make\s+it\s+|nimm\s+|nehme\s+|wähle\s+|lieber\s+|prends\s+|choisis\s+|plutôt\s+|usa\s+|toma\s+|"
     r"elige\s+|用|选择?|就)?"
-    r"(?:(?:the|option|number|choice|nr\.?|no\.|die|das|der|den|nummer|option|le|la|el|número|opción|numéro)\s+)*",
+    r"(?:(?:the|option|number|choice|nr\.?|no\.|die|das|der|den|nummer|le|la|el|número|opción|numéro)\s+)*",
     re.IGNORECASE,
 )
-_ONE_OF_THEM = re.compile(
-    r"\s+(?:one|option|choice|option bitte|opción|choix)\s*[.!]*\Z|(?:个|项)\s*[。！]?\Z", re.IGNORECASE
-)
+_ONE_OF_THEM = re.compile(r"\s+(?:one|option|choice|opción|choix)\s*[.!]*\Z|(?:个|项)\s*[。！]?\Z", re.IGNORECASE)
 _ORDINALS = {
     word: number
     for number, words in enumerate(

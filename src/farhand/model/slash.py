@@ -323,7 +323,7 @@ OFFERS: Mapping[str, tuple[str, str]] = {
     "login": ("Restart the agent", "relaunch"),
 }
 # The commands that a button may type.
-TYPED_BY_BUTTONS = frozenset({"quiet", "focus", "end", "history", *(command for _, command in OFFERS.values())})
+TYPED_BY_BUTTONS = frozenset({"quiet", "focus", "history", *(command for _, command in OFFERS.values())})
 
 
 def interactive(name: str) -> str:

@@ -59,8 +59,6 @@ def with_buttons(
             return replace(card, buttons=named_buttons("History of", "history", others))
         case Wrong() if is_command(message, "focus", alone=True):
             return replace(card, buttons=named_buttons("Talk to", "focus", sorted(present.workers)))
-        case Wrong() if is_command(message, "end", alone=True):
-            return replace(card, buttons=named_buttons("End", "end", sorted(present.workers)))
         case _:
             return card
 
