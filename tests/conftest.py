@@ -34,6 +34,7 @@ structlog.configure(
 
 pytest_plugins = [
     "tests.collecting",
+    "tests.failed_screens",
     "tests.hypothesis_profile",
     "tests.inherited",
     "tests.interrupted",

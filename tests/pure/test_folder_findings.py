@@ -244,9 +244,29 @@ def test_a_link_to_a_whole_disk_is_not_walked_to_its_end(tmp_path: Path) -> None
     place = tmp_path / "project"
     (place / ".claude" / "skills").mkdir(parents=True)
     (place / ".claude" / "skills" / "all").symlink_to(tmp_path / "disk")
-    found, _ = scan.matching(place, [".claude/skills/**/SKILL.md"])
+    found, _ = scan.matching(place, [".claude/skills/**/SKILL.md"], scan.listing(place))
     assert len(found) == 1
     assert isinstance(scan.digest_of(found[0]), scan.Unseen)
+
+
+def test_names_tell_what_is_not_there_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / ".Codex").mkdir()
+    listed = scan.listing(tmp_path)
+    # A disk that does not tell great letters from small ones has the one for the other.
+    assert listed.may_have(".codex")
+    assert not listed.may_have(".claude")
+    assert listed.may_have("*.json")
+    assert listed.may_have("..")
+    # To some disks this is the name `.claude`.
+    (tmp_path / ".cla\u200cude").mkdir()
+    assert scan.listing(tmp_path).may_have(".claude")
+    # Nobody can tell what is in a folder that cannot be read.
+    assert scan.listing(tmp_path / "nowhere").may_have(".claude")
+
+
+def test_what_a_pattern_finds_by_its_first_letters_is_found(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text("{}")
+    assert scan.matching(tmp_path, ["*.json", "none/*.json"], scan.listing(tmp_path))[0] == [tmp_path / "one.json"]
 
 
 def git(folder: Path, *words: str) -> None:

@@ -152,8 +152,8 @@ async def no_message_is_a_shell_command(house: House, cli_env: CodexEnv) -> None
         house.begin_anew()
         cli_env.model.script.conversation(f"zz-bang-{number}", say("just words"))
         await house.say(f"{blank}!touch zz-bang-{number}.txt", worker="ann")
-        await house.fact(TurnEnded)
-        assert await house.said() == "just words", repr(blank)
+        ended = await house.fact(TurnEnded)
+        assert (ended.error, await house.said()) == ("", "just words"), repr(blank)
         assert not (cli_env.project / f"zz-bang-{number}.txt").exists(), repr(blank)
 
 

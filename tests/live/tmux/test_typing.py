@@ -97,6 +97,18 @@ async def test_what_cannot_be_put_aside_is_left_alone(tmux: Tmux, typist: Pane, 
     assert (short_folder / "bytes").read_bytes() == b"half a thought"
 
 
+@pytest.mark.parametrize("half_drawn", [["sent before"], ["sent before", "sent be", None, "or so"]])
+async def test_a_screen_that_is_drawn_late_is_nobodys_draft(
+    tmux: Tmux, typist: Pane, half_drawn: list[str | None]
+) -> None:
+    # What the screen of a busy machine shows first; then the box is empty, as it was all the time.
+    looks = iter([*half_drawn, "", "", "text", "text", "text"])
+    options = BoxOptions(
+        read_box=lambda _: next(looks, ""), holds=lambda box, text: box == text, delete_line="C-u", box_seconds=60
+    )
+    assert await submit(tmux, typist, "text", options) == Submitted()
+
+
 async def test_what_is_typed_in_the_same_moment_is_not_sent(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
     # The look before the paste comes a moment too early to see the typing.
     blind = iter([""])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -23,8 +23,8 @@ from farhand.drivers.wires.folders.find import (
     too_long,
     unseen,
 )
-from farhand.drivers.wires.folders.git_settings import in_repositories, main_trees, top_of
-from farhand.drivers.wires.folders.scan import Unseen, digest_of, folders_with, matching
+from farhand.drivers.wires.folders.git_settings import in_repositories, main_trees, may_be_repository, top_of
+from farhand.drivers.wires.folders.scan import FolderNames, Unseen, digest_of, folders_with, listing, matching
 from farhand.model.compat import INSTRUCTION_FILES
 from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.present import Worker
@@ -103,39 +103,33 @@ def listed(found: Iterable[Finding], new: Iterable[Finding]) -> str:
 def look(folder: Path, reads: FolderReads, home: Path | None = None) -> list[Finding]:
     """All that the folder, and those above it, give the agent whose home that is."""
     found: list[Finding] = []
-    places = _places(folder, home)
-    for place in dict.fromkeys((*places, *main_trees(places))):
+    places = {place: listing(place) for place in _places(folder, home)}
+    trees = [place for place, listed in places.items() if may_be_repository(listed)]
+    for place in dict.fromkeys((*places, *main_trees(trees))):
+        listed = places[place] if place in places else listing(place)
         for patterns, in_file in ((reads.settings, partial(_settings, reads.harmless)), (reads.code, _code)):
-            files, too_many = matching(place, patterns)
+            files, too_many = matching(place, patterns, listed)
             for file in files:
                 found += in_file(file, str(file.relative_to(place)) if place == folder else str(file))
             if too_many is not None:
                 found.append(unseen(str(place), too_many.why, too_many.mark))
     for place in folders_with(folder, {pattern.partition("/")[0] for pattern in reads.below}):
-        files, too_many = matching(place, reads.below)
+        files, too_many = matching(place, reads.below, listing(place))
         found += [one for file in files for one in _code(file, str(file.relative_to(folder)))]
         found += [unseen(str(place), too_many.why, too_many.mark)] if too_many is not None else []
-    return [*found, *_led_out(folder, places), *in_repositories(places)]
+    return [*found, *_led_out(folder, places), *in_repositories(trees)]
 
 
-def _led_out(folder: Path, places: Iterable[Path]) -> list[Finding]:
+def _led_out(folder: Path, places: Mapping[Path, FolderNames]) -> list[Finding]:
     """Files of instructions that are links out of the repository: agents send what they read there to their model."""
-    found, top = list[Finding](), top_of(folder)
-    for place in places:
-        inside = top if place.is_relative_to(top) else place
-        for file in _links(place):
-            target = Path(os.path.realpath(file))
-            if file.name.lower() in INSTRUCTION_FILES and not target.is_relative_to(os.path.realpath(inside)):
-                found.append(as_led_out(str(file.relative_to(folder) if place == folder else file), str(target)))
+    found: list[Finding] = []
+    for place, listed in places.items():
+        for name in (one for one in listed.links if one.lower() in INSTRUCTION_FILES):
+            top = top_of(folder)
+            target = Path(os.path.realpath(place / name))
+            if not target.is_relative_to(os.path.realpath(top if place.is_relative_to(top) else place)):
+                found.append(as_led_out(name if place == folder else str(place / name), str(target)))
     return found
-
-
-def _links(place: Path) -> list[Path]:
-    try:
-        with os.scandir(place) as entries:
-            return sorted(place / one.name for one in entries if one.is_symlink())
-    except OSError:
-        return []
 
 
 def _settings(harmless: Iterable[str], file: Path, name: str) -> list[Finding]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from farhand.disk.plain_files import read_plain
 from farhand.drivers.wires.folders.find import Finding, as_code, in_git_settings, unseen
-from farhand.drivers.wires.folders.scan import Unseen, digest_of, mark_of
+from farhand.drivers.wires.folders.scan import FolderNames, Unseen, digest_of, mark_of
 from farhand.model.git_index import SUBMODULE, index_entries
 
 # Of hooks, those that git runs where it only looks.
@@ -23,6 +23,11 @@ _LONGEST_PATH: Final = 4096
 def top_of(folder: Path) -> Path:
     """The top of the repository that the folder belongs to; the folder itself where there is none."""
     return next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), folder)
+
+
+def may_be_repository(listed: FolderNames) -> bool:
+    """Whether git may take the folder with these names for a repository, or for its working tree."""
+    return listed.may_have(".git") or listed.may_have("HEAD")
 
 
 def in_repositories(places: Iterable[Path]) -> list[Finding]:

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
+from glob import has_magic
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -31,9 +32,35 @@ class Unseen(Word):
     mark: str
 
 
-def matching(place: Path, patterns: Iterable[str]) -> tuple[list[Path], Unseen | None]:
+class FolderNames(Word):
+    """The names in a folder, read once; None where it cannot be told by them which files are there."""
+
+    names: frozenset[str] | None
+    links: tuple[str, ...] = ()
+
+    def may_have(self, name: str) -> bool:
+        """Whether a file of that name may be there. Some disks do not tell great letters from small ones."""
+        is_name = name not in ("", ".", "..") and not has_magic(name)
+        return self.names is None or not is_name or name.lower() in self.names
+
+
+def listing(place: Path) -> FolderNames:
+    """Reads the names in that folder."""
+    try:
+        with os.scandir(place) as entries:
+            every = [(one.name, one.is_symlink()) for one in entries]
+    except OSError:
+        return FolderNames(names=None)
+    links = tuple(sorted(name for name, is_link in every if is_link))
+    # To some disks a letter that nobody sees is none, and a long s is an s.
+    is_plain = all(name.isascii() for name, _ in every)
+    return FolderNames(names=frozenset(name.lower() for name, _ in every) if is_plain else None, links=links)
+
+
+def matching(place: Path, patterns: Iterable[str], listed: FolderNames) -> tuple[list[Path], Unseen | None]:
     """The files that fit, and what is told of them when they are too many."""
-    every = list(dict.fromkeys(one for pattern in patterns for one in islice(_fitting(place, pattern), MOST_SEEN)))
+    possible = [pattern for pattern in patterns if listed.may_have(pattern.partition("/")[0])]
+    every = list(dict.fromkeys(one for pattern in possible for one in islice(_fitting(place, pattern), MOST_SEEN)))
     if len(every) <= MOST_FILES:
         return every, None
     marks = "\n".join(f"{one}\0{mark_of(one)}" for one in every[MOST_FILES:])

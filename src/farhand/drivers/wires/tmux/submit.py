@@ -120,9 +120,14 @@ async def _make_room(tmux: Tmux, pane: Pane, options: BoxOptions, own: OwnTexts)
         return Occupied("There is no input box on the screen: a dialog may be open.")
     if not box:
         return None
-    if options.delete_line is not None and await _take_back(tmux, pane, options, options.delete_line, own):
+    if await _take_back(tmux, pane, options, own):
         return None
     if options.stash is None:
+        # A busy machine draws late: the screen may still show what was sent before, or half of it.
+        if await _until(tmux, pane, options, lambda seen: seen == "", options.box_seconds):
+            return None
+        if await _take_back(tmux, pane, options, own):
+            return None
         return Occupied("Somebody has typed something at the desk and not sent it.")
     await tmux.press(pane, options.stash)
     if await _until(tmux, pane, options, lambda seen: seen == ""):
@@ -130,8 +135,10 @@ async def _make_room(tmux: Tmux, pane: Pane, options: BoxOptions, own: OwnTexts)
     return Occupied("Somebody has typed something at the desk, and it could not be put aside.")
 
 
-async def _take_back(tmux: Tmux, pane: Pane, options: BoxOptions, key: str, own: OwnTexts) -> bool:
+async def _take_back(tmux: Tmux, pane: Pane, options: BoxOptions, own: OwnTexts) -> bool:
     """Empties the box if a text of ours is all that stands there: no person's draft, the agent has put it back."""
+    if (key := options.delete_line) is None:
+        return False
     screen = await tmux.capture(pane, colours=True)
     text = next((one for one in own() if options.is_all_of(screen, one)), None)
     if text is None:
