@@ -55,7 +55,7 @@ class Trouble:
         assert ended.how is HowEnded.FAILED, ended
         # Its progress, in a silent message, may say so first.
         await self.manager.sees(lambda chat: any("✗ Failed" in one for one in buzzed(chat)[before:]))
-        [told] = (await self.buzzes())[before:]
+        told = await self.only_buzz(before)
         assert all(one in told for one in words), told
         assert [one.labels for one in await self.manager.sees(bool) if one.text == told] == [("Try again",)]
 
@@ -104,7 +104,7 @@ class Trouble:
         _, before = await self.turn(text)
         # Its words on the way, in a silent message, are not its answer yet.
         await self.manager.sees(lambda chat: any(words in one for one in buzzed(chat)[before:]))
-        [told] = (await self.buzzes())[before:]
+        told = await self.only_buzz(before)
         assert words in told
         assert "Done." not in told
 
@@ -119,6 +119,12 @@ class Trouble:
         before = len(await self.buzzes())
         said = await self.house.say(text)
         return await self.house.fact(TurnEnded, after=said.seq), before
+
+    async def only_buzz(self, before: int) -> str:
+        """The one buzz after so many."""
+        told = (await self.buzzes())[before:]
+        assert len(told) == 1, told
+        return told[0]
 
     async def buzzes(self) -> list[str]:
         """What made the phone buzz, the node's own words to the manager aside."""

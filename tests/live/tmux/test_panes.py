@@ -15,7 +15,7 @@ from tests.live.tmux.typed import ENVIRONMENT, host_options
 
 from farhand.drivers.wires.tmux import Tmux
 from farhand.drivers.wires.tmux.host import TmuxHost
-from farhand.drivers.wires.tmux.panes import MOST_BEHIND, screen_bytes, written
+from farhand.drivers.wires.tmux.panes import MOST_BEHIND, PaneFollower, screen_bytes, written
 from farhand.model.errors import CannotDo
 from farhand.model.panes import PaneInput, PanePiece
 from farhand.model.present import Worker
@@ -80,12 +80,16 @@ async def test_a_watcher_who_is_behind_gets_the_screen_as_it_is(
 ) -> None:
     async with _host(tmux_server, short_folder) as (host, worker):
         pane = await host.spawn(worker, [sys.executable, "-IS", "-c", ECHO], {})
-        async with host.panes.watched(worker) as pieces:
+        follower = PaneFollower(pane)
+        async with host.tmux.streamed(pane, follower.on_notice) as client:
+            pieces = follower.pieces(client)
             await _until(pieces, b"ready:")
             await host.panes.type(worker, PaneInput(text="f"))
             with anyio.fail_after(SAFETY_SECONDS):
                 while "flooded" not in await host.tmux.capture(pane):
                     await anyio.lowlevel.checkpoint()
+                # tmux replies after all that was written before: what the watcher has not taken is behind it now.
+                await client.commands(("display-message", "-p", "x"))
             data, seen = await _until(pieces, b"flooded")
             assert any(piece.reset for piece in seen)
             assert len(data) < MOST_BEHIND

@@ -97,6 +97,20 @@ async def test_what_cannot_be_put_aside_is_left_alone(tmux: Tmux, typist: Pane, 
     assert (short_folder / "bytes").read_bytes() == b"half a thought"
 
 
+async def test_a_command_that_the_agent_refuses_was_sent_though_it_stands_in_the_box_again(
+    tmux: Tmux, typist: Pane, short_folder: Path
+) -> None:
+    looks = iter([""])
+    options = BoxOptions(
+        read_box=lambda _: next(looks, "/zed"),
+        holds=lambda box, text: box == text,
+        # One is there already; the next one is for this command.
+        refusals=lambda _: 2 if submitted(short_folder) else 1,
+    )
+    assert await submit(tmux, typist, "/zed", options, keys=True) == Submitted()
+    assert (short_folder / "bytes").read_bytes().count(b"\r") == 1
+
+
 @pytest.mark.parametrize("half_drawn", [["sent before"], ["sent before", "sent be", None, "or so"]])
 async def test_a_screen_that_is_drawn_late_is_nobodys_draft(
     tmux: Tmux, typist: Pane, half_drawn: list[str | None]

@@ -36,6 +36,7 @@ from farhand.drivers.codex.tmux.screen import (
     is_starting,
     is_stopped,
     read_box,
+    refusals,
     takes_escape,
 )
 from farhand.drivers.codex.tmux.state import CodexRolloutState
@@ -240,6 +241,12 @@ def test_a_stopped_turn_is_the_newest_on_its_screen(path: Path) -> None:
     screen = path.read_text("utf-8")
     assert is_stopped(screen) == (path.name == "tui-interrupted.txt")
     assert not is_stopped(screen.replace("› Ask", "› the next one\n\n• answer\n\n› Ask"))
+
+
+def test_commands_that_it_does_not_know_are_counted() -> None:
+    refused = "• Unrecognized command '/zed'. Type \"/\" for a list of supported commands.\n\n"
+    said = "› what is this\n\n• It says: Unrecognized command '/zed'.\n\n"
+    assert [refusals(said + refused * count + "› /zed hi" + FOOTER) for count in (0, 1, 2)] == [0, 1, 2]
 
 
 def test_whoever_browses_the_transcript_has_no_box() -> None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import anyio
 
 from farhand.drivers.codex.launch import MANIFEST
-from farhand.drivers.codex.tmux.screen import dialog_key, holds, is_all_of, is_asking, is_ready, is_stopped, read_box
+from farhand.drivers.codex.tmux.screen import (
+    dialog_key,
+    holds,
+    is_all_of,
+    is_asking,
+    is_ready,
+    is_stopped,
+    read_box,
+    refusals,
+)
 from farhand.drivers.codex.tmux.state import GUARD
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
@@ -15,7 +24,13 @@ from farhand.model.start_problems import is_known
 
 # Ctrl-C would empty the box at once, and quits Codex when it is empty already.
 BOX = BoxOptions(
-    read_box=read_box, holds=holds, enter_delay_seconds=0.05, guard=GUARD, delete_line="C-u", is_all_of=is_all_of
+    read_box=read_box,
+    holds=holds,
+    enter_delay_seconds=0.05,
+    guard=GUARD,
+    delete_line="C-u",
+    is_all_of=is_all_of,
+    refusals=refusals,
 )
 is_command = commands(r"^/[a-z][\w-]*(\s|$)")
 _START_SECONDS = 30.0

@@ -24,6 +24,8 @@ STOPPED = "■"
 # At the end of the first line that is shown of a text which is higher than the box.
 SCROLLED = "↑"
 ANSWER = "• "
+# It leaves such a command in the box.
+UNKNOWN = "• Unrecognized command "
 # After an Escape at rest: one more would open what was said before.
 EDITING = "again to edit"
 # Under the answer of a turn that is over.
@@ -74,6 +76,11 @@ def is_stopped(screen: str) -> bool:
     lines = plain(screen).splitlines()
     blocks = [line for line in lines[: _prompt(lines) or 0] if line.strip() and not line.startswith(" ")]
     return bool(blocks) and blocks[-1].startswith(STOPPED)
+
+
+def refusals(screen: str) -> int:
+    """How many commands Codex says on this screen that it does not know."""
+    return sum(line.startswith(UNKNOWN) for line in plain(screen).splitlines())
 
 
 def answer_on(screen: str) -> str:

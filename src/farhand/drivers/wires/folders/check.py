@@ -53,6 +53,8 @@ class FolderCheck:
         """The same, for a program that has nothing else to do meanwhile."""
         folder = str(Path(directory).resolve())
         found = look(Path(folder), reads, self._home)
+        if not found:
+            return
         trusted = {*self._trusted().get(folder, ()), *self._unseen.get(folder, ())}
         new = [one for one in found if one.digest not in trusted]
         if not new:

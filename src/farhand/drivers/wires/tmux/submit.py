@@ -34,6 +34,8 @@ class BoxOptions(msgspec.Struct, frozen=True):
     delete_line: str | None = None
     # Whether the box on this screen holds this text and nothing else.
     is_all_of: Callable[[str, str], bool] = lambda screen, text: False  # noqa: ARG005
+    # How often this screen says that it knows no such command: an agent may leave that in its box.
+    refusals: Callable[[str], int] | None = None
     enter_delay_seconds: float = 0.05
     # Brings the cursor away from the end, where a backslash would swallow the Enter.
     home: str = "C-a"
@@ -150,12 +152,22 @@ async def _take_back(tmux: Tmux, pane: Pane, options: BoxOptions, own: OwnTexts)
 
 
 async def _enter(tmux: Tmux, pane: Pane, options: BoxOptions, held: str) -> Result:
+    options = await _reading_refusals(tmux, pane, options)
     for _ in range(2):
         await tmux.press(pane, "Enter")
         # What was put aside may come back into the box: anything but the same words means that they are gone.
         if await _until(tmux, pane, options, lambda box: box is not None and box != held, away=True):
             return Submitted()
     return Doubtful("Enter was pressed, and the text still stands in the input box.")
+
+
+async def _reading_refusals(tmux: Tmux, pane: Pane, options: BoxOptions) -> BoxOptions:
+    """Reads the box as empty once the screen refuses one more command: that was sent, and stands there again."""
+    refusals, read_box = options.refusals, options.read_box
+    if refusals is None:
+        return options
+    before = refusals(await tmux.capture(pane, colours=True))
+    return msgspec.structs.replace(options, read_box=lambda seen: "" if refusals(seen) > before else read_box(seen))
 
 
 async def _until(
