@@ -62,11 +62,25 @@ async def test_a_message_of_ours_that_stands_in_the_box_again_stops_nobody_and_a
             assert await until_drawn(cli_env, pane) == ""
             assert cli_env.model.prompted(f"zz-next{number}")
             last = following.seq
+        # A command that Codex does not know it leaves there, with the cursor before it.
+        cli_env.model.script.conversation("zz-known", say("three"))
+        await house.say("/zed hi", worker="ann")
+        refused = await house.event(TurnEnded, after=last)
+        assert "Unrecognized command '/zed'" in await house.said()
+        await until_drawn(cli_env, pane)
+        if not await box(cli_env, pane):
+            await left_in_the_box(cli_env, pane, "/zed hi")
+        await cli_env.tmux.press(pane, "C-a")
+        await house.say("zz-known")
+        known = await house.event(TurnEnded, after=refused.seq)
+        assert isinstance(known.fact, TurnEnded)
+        assert (known.fact.how, known.fact.error) == (HowEnded.COMPLETED, "")
+        last = known.seq
         # What a person has half typed stays, though it begins with a message of ours.
         await left_in_the_box(cli_env, pane, "zz-short\n\nand what I think of it")
         await house.say("zz-last")
-        refused = await house.fact(TurnEnded, after=last)
-        assert (refused.how, "at the desk" in refused.error) == (HowEnded.FAILED, True)
+        held_back = await house.fact(TurnEnded, after=last)
+        assert (held_back.how, "at the desk" in held_back.error) == (HowEnded.FAILED, True)
         assert (await until_drawn(cli_env, pane)).startswith("zz-short")
 
 

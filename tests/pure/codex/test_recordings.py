@@ -33,6 +33,7 @@ from farhand.drivers.codex.tmux.hooks import question_of, translate_hook
 from farhand.drivers.codex.tmux.screen import (
     is_all_of,
     is_asking,
+    is_ready,
     is_starting,
     is_stopped,
     read_box,
@@ -228,7 +229,9 @@ HIGH = "\n".join(f"  line {number}" for number in range(40))
     ],
 )
 def test_a_box_is_all_of_a_text_when_nobody_added_anything(box: str, text: str, all_of: bool) -> None:
-    assert is_all_of("› said before\n\n• answer\n\n" + box + FOOTER, text) is all_of
+    screen = "› said before\n\n• answer\n\n" + box + FOOTER
+    assert is_all_of(screen, text) is all_of
+    assert is_all_of(screen.rstrip() + "\n\x1b[39m\n\n", text) is all_of
 
 
 def test_a_screen_without_a_footer_is_all_of_nothing() -> None:
@@ -241,6 +244,22 @@ def test_a_stopped_turn_is_the_newest_on_its_screen(path: Path) -> None:
     screen = path.read_text("utf-8")
     assert is_stopped(screen) == (path.name == "tui-interrupted.txt")
     assert not is_stopped(screen.replace("› Ask", "› the next one\n\n• answer\n\n› Ask"))
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "  └ Tip: When the composer is empty, press Esc to step back and edit your last message; Enter confirms.",
+        "• Press enter to confirm or esc to cancel",
+        "› enter confirm · esc skip\n\n• It is one of Codex's own dialogs.",
+    ],
+)
+def test_words_above_the_box_are_no_dialog(above: str) -> None:
+    screen = f"{above}\n\n  Worked for <1s • 12:17\n\n› \x1b[2mAsk Codex to do anything\x1b[0m{FOOTER}"
+    assert read_box(screen) == ""
+    assert is_ready(screen)
+    assert not is_asking(screen)
+    assert not takes_escape(screen)
 
 
 def test_commands_that_it_does_not_know_are_counted() -> None:

@@ -40,11 +40,8 @@ def read_box(screen: str) -> str | None:
     """What stands in the input box; '' when only its hint does, None when there is no box."""
     lines = screen.splitlines()
     bare = [plain(line) for line in lines]
-    foot = [line for line in bare if line.strip()][-_FOOT:]
-    if any(_ASKING.search(line) for line in foot):
-        return None
     number = _prompt(bare)
-    if number is None:
+    if number is None or any(_ASKING.search(line) for line in _foot(screen)):
         return None
     end = next((n for n in range(number + 1, len(bare)) if not bare[n].strip()), len(bare))
     typed = "\n".join(bright(line) for line in lines[number:end])
@@ -58,7 +55,10 @@ def _prompt(lines: Sequence[str]) -> int | None:
 
 def is_all_of(screen: str, text: str) -> bool:
     """Whether the box holds this text, or as much of its end as it has room for, and nothing that somebody added."""
-    lines = screen.rstrip().splitlines()
+    lines = screen.splitlines()
+    # The last line may hold nothing but a change of colours.
+    while lines and not plain(lines[-1]).strip():
+        lines.pop()
     bare = [plain(line) for line in lines]
     number = _prompt(bare)
     # Below the box, after a blank line, stands the footer; a text may have blank lines of its own.
@@ -108,7 +108,10 @@ def is_asking(screen: str) -> bool:
 
 
 def _foot(screen: str) -> list[str]:
-    return [line for line in plain(screen).splitlines() if line.strip()][-_FOOT:]
+    """What stands below the box, or below a dialog's choices; above it are an agent's words and Codex's tips."""
+    lines = plain(screen).splitlines()
+    number = _prompt(lines)
+    return [line for line in lines[0 if number is None else number + 1 :] if line.strip()][-_FOOT:]
 
 
 def takes_escape(screen: str) -> bool:

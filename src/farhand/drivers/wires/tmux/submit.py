@@ -30,8 +30,10 @@ class BoxOptions(msgspec.Struct, frozen=True):
     holds: Callable[[str, str], bool] = lambda box, text: bool(box)  # noqa: ARG005
     # Puts what a person has half typed aside until the message is gone; None when the agent cannot.
     stash: str | None = None
-    # Deletes a line up to its beginning, or the line's end before it, and does nothing in an empty box.
+    # Deletes from the cursor to the line's beginning, or the line end before it; nothing in an empty box.
     delete_line: str | None = None
+    # Brings the cursor to the end of its line.
+    line_end: str = "C-e"
     # Whether the box on this screen holds this text and nothing else.
     is_all_of: Callable[[str, str], bool] = lambda screen, text: False  # noqa: ARG005
     # How often this screen says that it knows no such command: an agent may leave that in its box.
@@ -145,6 +147,8 @@ async def _take_back(tmux: Tmux, pane: Pane, options: BoxOptions, own: OwnTexts)
     text = next((one for one in own() if options.is_all_of(screen, one)), None)
     if text is None:
         return False
+    # An agent may have put it back with the cursor before it.
+    await tmux.press(pane, options.line_end)
     # Each line, and each line's end.
     for pressed in range(0, needed := 2 * (text.count("\n") + 1), KEYS_AT_ONCE):
         await tmux.press(pane, *[key] * min(KEYS_AT_ONCE, needed - pressed))
