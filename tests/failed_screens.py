@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import pytest
 
+from farhand.testing.cli_env import CliEnv
+
 EVENTS = 25
 SHOWN = 400
+
+
+@runtime_checkable
+class HasCliEnv(Protocol):
+    """What several tests share: a worker in an environment of a real CLI."""
+
+    cli_env: CliEnv
 
 
 @pytest.hookimpl(wrapper=True)
@@ -21,11 +31,18 @@ def pytest_runtest_makereport(
     """Looks before the fixtures end: tmux and the node's folder go with them."""
     report = yield
     if report.failed and call.when == "call":
-        given = getattr(item, "funcargs", {})
-        report.sections += screens(given.get("tmux_server", ()))
-        for name in ("short_folder", "tmp_path"):
-            report.sections += last_events(given.get(name))
+        for server, folder in places(getattr(item, "funcargs", {})):
+            report.sections += [*screens(server), *last_events(folder)]
     return report
+
+
+def places(given: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], Path | None]]:
+    """The tmux server and the folder of a test, or of the environment that several tests share."""
+    server, folder = given.get("tmux_server", ()), given.get("short_folder", given.get("tmp_path"))
+    if isinstance(server, tuple) and isinstance(folder, Path):
+        yield server, folder
+    shared = (one.cli_env for one in given.values() if isinstance(one, HasCliEnv))
+    yield from ((one.server, one.folder) for one in shared)
 
 
 def screens(server: tuple[str, ...]) -> Iterator[tuple[str, str]]:
