@@ -16,7 +16,16 @@ from farhand.core.hire_policy import HirePolicy
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.oneshot.runner import FOLDER, OneshotRunner
 from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
-from farhand.manifests import CHANNELS, DRIVERS, bridge_hooks, installed_backends, manifest, own_variables, packages
+from farhand.manifests import (
+    CHANNELS,
+    DRIVERS,
+    bridge_hooks,
+    channel_secrets,
+    installed_backends,
+    manifest,
+    own_variables,
+    packages,
+)
 from farhand.model import compat
 from farhand.model.bridge import BridgeFiles
 from farhand.model.channel_ports import Channel, ChannelContext
@@ -165,6 +174,7 @@ def tmux_host(settings: Settings, environment: Mapping[str, str], sandboxes: San
         socket=settings.hooks,
         interpreter=interpreter(),
         hook_program=place_program(settings.folder / "hooks"),
+        secrets=tuple(channel_secrets()),
         session_variables={"SESSIONS_DIR": str(settings.sessions), "TMUX_PREFIX": settings.tmux_prefix},
         bridge_url=settings.given_bridge_url,
         worker_key=lambda hiring: worker_key(node_key(settings), hiring),

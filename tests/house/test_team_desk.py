@@ -113,6 +113,23 @@ async def test_a_stop_takes_back_what_waits_and_names_it(house: House, stop: str
     assert told == ["first"]
 
 
+async def test_a_stop_for_everybody_stops_those_who_work_and_is_said_to_nobody(house: House) -> None:
+    for name in ("ann", "bob", "cid"):
+        await house.hire(name)
+    async with team_screen(house) as person:
+        with pytest.raises(BadInput, match="Nobody is at anything"):
+            await person.desk.submit("@all stop")
+        for name in ("ann", "bob"):
+            house.agent.plays(Said(text="thinking"))
+            await house.say("go on", worker=name)
+            await house.until(lambda present, name=name: bool(present.workers[name].turn))  # type: ignore[misc]
+        await person.until(lambda: sum(one.state != "available" for one in person.desk.names) == 2)
+        await person.desk.submit("@all stop")
+        await house.until(lambda present: not any(one.turn for one in present.workers.values()))
+    told = [errand.message.text for _, errand in house.agent.performed if isinstance(errand, Deliver)]
+    assert told == ["go on", "go on"]
+
+
 async def test_another_worker_is_chosen_and_what_was_not_read_is_counted(house: House) -> None:
     await house.hire("ann")
     await house.hire("ben")

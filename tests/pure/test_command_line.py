@@ -1,13 +1,15 @@
 """The command line without a node: help, exit codes, wrong usage in a sentence, and the status as people read it."""
 
+import argparse
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.spec.promises import promise
 
 from farhand.cli.main import COMMANDS, main, usage
-from farhand.model.errors import AgentMissing
+from farhand.model.errors import AgentMissing, SettingMissing
 from farhand.model.worker_names import RESERVED
 
 
@@ -130,3 +132,20 @@ def test_a_node_that_no_device_subscribed_to_loads_nothing_that_pushes() -> None
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     for heavy in ("cryptography", "httpx2", "farhand.channels.push.keys"):
         assert f"'{heavy}'" not in loaded.stdout
+
+
+def test_a_first_start_with_whatsapp_alone_wants_no_token_of_telegrams(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from farhand.cli import run
+
+    parser = argparse.ArgumentParser()
+    run.add_arguments(parser)
+    arguments = parser.parse_args(["--node", "test", "--no-tunnel", "--demo"])
+    for name in ("TELEGRAM_BOT_TOKEN", "FARHAND_HIRE_BACKEND", "SANDBOX_ENABLED"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(SettingMissing, match="TELEGRAM_BOT_TOKEN not set"):
+        run.check(arguments)
+    monkeypatch.setenv("WHATSAPP_TOKEN", "a token")
+    run.check(arguments)

@@ -42,3 +42,10 @@ def test_every_hook_module_is_under_a_contract() -> None:
     sources = {one for contract in CONTRACTS for one in contract.get("source_modules", ())}
     hooks = {f"farhand.hooks.{path.stem}" for path in (PACKAGE / "hooks").glob("*.py")} - {"farhand.hooks.__init__"}
     assert hooks <= sources
+
+
+def test_every_driver_is_kept_from_the_others_and_from_what_they_share() -> None:
+    folders = {path.parent.name for path in (PACKAGE / "drivers").glob("*/manifest.toml")}
+    drivers = {f"farhand.drivers.{name}" for name in folders}
+    lists = [one.get("modules", one.get("forbidden_modules", ())) for one in CONTRACTS]
+    assert [set(one) for one in lists if any(name.startswith("farhand.drivers.") for name in one)] == [drivers] * 2

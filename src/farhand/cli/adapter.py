@@ -17,13 +17,13 @@ from farhand.config.erase import erase
 from farhand.drivers.wires.oneshot.runner import OneshotCall, OneshotRunner
 from farhand.drivers.wires.oneshot.spec import OneshotOutput
 from farhand.hooks.forward_to_bridge import SETTLED, post
+from farhand.manifests import channel_secrets
 from farhand.model.compat import DEFAULT_SESSIONS
 from farhand.model.errors import BadName, NodeError
 from farhand.model.names import normalize
 from farhand.roster import oneshot_runner_of
 from farhand.store.folder import write
 
-SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
 PAUSES_SECONDS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 
 
@@ -62,9 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def clean_environment() -> dict[str, str]:
     """What the CLI may see: all that its caller gave us, but no secret of the bridge."""
-    for name in SECRETS:
+    secrets = channel_secrets()
+    for name in secrets:
         os.environ.pop(name, None)
-    erase(SECRETS)
+    erase(secrets)
     return dict(os.environ)
 
 

@@ -106,7 +106,8 @@ def check(arguments: argparse.Namespace) -> None:
         _check_reach(arguments)
     if shutil.which("tmux") is None and not arguments.demo and not arguments.no_telegram:
         raise tmux_missing()
-    if not arguments.no_telegram and not has_events(node_folder(arguments.node, os.environ) / STORE_FILE):
+    is_new = not has_events(node_folder(arguments.node, os.environ) / STORE_FILE)
+    if not arguments.no_telegram and is_new and token_of(os.environ):
         _check_token()
 
 

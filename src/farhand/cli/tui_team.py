@@ -276,10 +276,13 @@ class TeamDesk:
             return await named_files(wish.text, worker, self._files) if worker else ()
 
         if wish.everybody or (wish.worker and wish.worker != self.title):
-            for name in wishes.targets(wish, present) if wish.everybody else (wish.worker,):
+            names = wishes.targets(wish, present) if wish.everybody else (wish.worker,)
+            if not names:
+                raise BadInput(wishes.nobody_meant(wish))
+            for name in names:
                 say = wishes.say(wish, name)
-                given = (*say.attachments, *await files(name))
-                await self._hub.send(replace(say, attachments=given), self._sender)
+                said = replace(say, attachments=(*say.attachments, *await files(name)))
+                await self._hub.send(wishes.stop_of(wish, name, present) or said, self._sender)
             if wish.focus and not wish.everybody:
                 await self.select(wish.worker)
             return None

@@ -83,11 +83,22 @@ def outward_address() -> str:
 
 def need_image(engine: ContainerEngine, image: str, environment: Mapping[str, str]) -> None:
     """Raises DriverError with what to do where the image is not there: nothing is fetched unasked."""
-    if call([engine.program, "image", "inspect", image], environment).code:
+    words = [engine.program, "image", "inspect", image]
+    said = call(words, environment)
+    if said.code and not _is_absent(said.text):
+        # It may fail while another one takes a container away.
+        said = call(words, environment)
+    if said.code and _is_absent(said.text):
         raise DriverError(
             f"There is no image '{image}' for sandboxed workers: build it with `farhand sandbox build`, or fetch it "
             f"with `{engine.kind} pull {image}`."
         )
+    if said.code:
+        raise DriverError(f"{engine.kind} does not say whether the image '{image}' is there: {said.text}")
+
+
+def _is_absent(said: str) -> bool:
+    return any(words in said.lower() for words in ("image not known", "no such image", "no such object"))
 
 
 def remove(engine: ContainerEngine, names: Sequence[str], environment: Mapping[str, str]) -> None:

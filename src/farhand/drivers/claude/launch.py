@@ -14,7 +14,7 @@ import msgspec
 from farhand.disk.atomic import write_private
 from farhand.disk.plain_files import open_plain, read_plain
 from farhand.drivers.claude.tmux.status import status_line
-from farhand.drivers.wires.environment import USUAL_VARIABLES, without_secrets
+from farhand.drivers.wires.environment import USUAL_VARIABLES
 from farhand.drivers.wires.foreign_json import JsonObject, parse
 from farhand.drivers.wires.hooks.command import hook_command
 from farhand.drivers.wires.hooks.timeout import hook_timeout
@@ -174,7 +174,7 @@ def command_line(
     """The interactive CLI, with its session's id chosen by us."""
     known = ["--resume", session] if resume else ["--session-id", session]
     arguments: list[str] = MANIFEST["modes"][mode.value]["arguments"]
-    return without_secrets([program, *arguments, *_chosen(model, effort), "--settings", str(settings), *known])
+    return [program, *arguments, *_chosen(model, effort), "--settings", str(settings), *known]
 
 
 def headless_line(program: str, mode: Mode, model: str, session: str, *, resume: bool, effort: str = "") -> list[str]:

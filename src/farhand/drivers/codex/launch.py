@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from farhand.disk.plain_files import read_plain
-from farhand.drivers.wires.environment import USUAL_VARIABLES, without_secrets
+from farhand.drivers.wires.environment import USUAL_VARIABLES
 from farhand.drivers.wires.foreign_json import JsonObject
 from farhand.drivers.wires.hooks.command import hook_command
 from farhand.drivers.wires.hooks.timeout import hook_timeout
@@ -157,7 +157,7 @@ def terminal_line(
     chosen += [f"model={_quoted(worker.model)}"] if worker.model else []
     settings = [word for setting in [*chosen, *hook_settings(hooks)] for word in ("-c", setting)]
     known = ["resume", resume] if resume else []
-    return without_secrets([program, "--no-daemon", *overrides(directory), *settings, *known])
+    return [program, "--no-daemon", *overrides(directory), *settings, *known]
 
 
 class CodexHook(msgspec.Struct, frozen=True):

@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 import msgspec
 
 from farhand.disk.atomic import write_private
-from farhand.drivers.wires.environment import without_secrets
 from farhand.drivers.wires.foreign_json import JsonObject
 from farhand.drivers.wires.hooks.command import hook_command
 from farhand.drivers.wires.manifest import read_manifest
@@ -60,7 +59,7 @@ def variables(places: GeminiPaths) -> dict[str, str]:
 def terminal_line(program: str, mode: Mode, model: str, session: str, *, resume: bool) -> list[str]:
     """The CLI in its terminal, with its session's id chosen by us."""
     chosen = ["--model", model] if model else []
-    return without_secrets([program, "--approval-mode", argument(mode), *chosen, *known(session, resume=resume)])
+    return [program, "--approval-mode", argument(mode), *chosen, *known(session, resume=resume)]
 
 
 def turn_line(program: str, mode: str, model: str, session: str, *, resume: bool) -> list[str]:

@@ -61,4 +61,4 @@ class ExecOpenCodeDriver(OpenCodeSessions):
         return RunProcesses(self._holders, worker, self._environment)
 
     def _worker_folder(self, worker: Worker) -> Path:
-        return self._folder / f"{worker.name}-{worker.since}"
+        return self._folder / worker.hiring_id

@@ -34,7 +34,7 @@ class RunProcesses:
         self._holders = holders
         self._worker = worker
         self._environment = environment
-        self._prefix = f"{worker.name}-{worker.since}"
+        self._prefix = worker.hiring_id
 
     def run_of(self, errand: Deliver) -> OpenCodeRun:
         """The run for a message; it has the same name however often it is delivered."""

@@ -108,7 +108,7 @@ class OpenCodeServer:
 
     def folder(self, worker: Worker) -> Path:
         """The worker's own folder; while it is there, the server is needed."""
-        return self._folder / f"{worker.name}-{worker.since}"
+        return self._folder / worker.hiring_id
 
     async def acquire(self, worker: Worker, may_start: Callable[[], Awaitable[None]] | None = None) -> ServerProcess:
         """The server, healthy, for this worker; raises when it cannot be had, or when `may_start` does.

@@ -39,6 +39,8 @@ class TmuxHostOptions(msgspec.Struct, frozen=True):
     socket: Path
     interpreter: str
     hook_program: Path
+    # What channels sign in with: in no agent's environment, whatever the tmux server has in its own.
+    secrets: tuple[str, ...] = ()
     # What a session carries for programs that look for it there.
     session_variables: Mapping[str, str] = {}
     # Where its programs find the node, if that is set; else it is the port on which the node turns out to listen.
@@ -105,7 +107,7 @@ class TmuxHost:
 
     def folder(self, worker: Worker) -> Path:
         """What is kept for this worker, of this hiring."""
-        return self.options.folder / worker.backend / f"{worker.name}-{worker.since}"
+        return self.options.folder / worker.backend / worker.hiring_id
 
     def spool(self, worker: Worker) -> Path:
         """Where its hooks leave what they report."""
@@ -142,7 +144,8 @@ class TmuxHost:
     async def spawn(self, worker: Worker, words: Sequence[str], variables: Mapping[str, str]) -> Pane:
         """Starts the words in a tmux session of the worker's own, in its directory."""
         name = f"{self.options.tmux_prefix}{worker.name}"
-        words = [*words, *self.options.arguments]
+        unset = [word for name in self.options.secrets for word in ("-u", name)]
+        words = [*(["env", *unset] if unset else ()), *words, *self.options.arguments]
         words, variables = await self._sandboxed(worker, words, self._variables(worker, variables))
         try:
             tag, directory = pane_tag(self.options.node, worker), Path(worker.directory)

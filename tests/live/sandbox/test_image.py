@@ -1,0 +1,41 @@
+"""Whether the image of sandboxed workers is there, as an engine says it; here a program that stands in for one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from farhand.model.container import ContainerEngine
+from farhand.model.errors import DriverError
+from farhand.model.sandbox import SandboxEngine
+from farhand.sandbox.engine import need_image
+
+
+def engine(folder: Path, script: str) -> ContainerEngine:
+    program = folder / "podman"
+    program.write_text(f"#!/bin/sh\necho x >> {folder}/calls\n{script}\n")
+    program.chmod(0o755)
+    return ContainerEngine(kind=SandboxEngine.PODMAN, program=str(program))
+
+
+def calls(folder: Path) -> int:
+    return len((folder / "calls").read_text().split())
+
+
+@pytest.mark.parametrize("words", ["Error: inspecting object: x: image not known", "Error: No such image: x"])
+def test_an_image_that_is_not_there_is_told_at_once_with_what_to_do(tmp_path: Path, words: str) -> None:
+    with pytest.raises(DriverError, match=r"There is no image 'x'.*podman pull x"):
+        need_image(engine(tmp_path, f"echo '{words}' >&2; exit 125"), "x", {})
+    assert calls(tmp_path) == 1
+
+
+def test_an_engine_that_fails_once_is_asked_again(tmp_path: Path) -> None:
+    once = f"PATH=/usr/bin:/bin; mkdir {tmp_path}/failed || exit 0; echo 'Error: database is locked' >&2; exit 125"
+    need_image(engine(tmp_path, once), "x", {})
+    assert calls(tmp_path) == 2
+
+
+def test_an_engine_that_goes_on_failing_says_why(tmp_path: Path) -> None:
+    with pytest.raises(DriverError, match="does not say whether the image 'x' is there: Error: database is locked"):
+        need_image(engine(tmp_path, "echo 'Error: database is locked' >&2; exit 125"), "x", {})
