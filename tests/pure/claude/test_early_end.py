@@ -10,7 +10,7 @@ import pytest
 
 from farhand.drivers.claude.launch import hook_groups, installed_groups
 from farhand.drivers.claude.tmux.hooks import translate_hook
-from farhand.drivers.claude.tmux.state import ClaudeCursor, ClaudeState, began
+from farhand.drivers.claude.tmux.state import MOST_EARLY, ClaudeCursor, ClaudeState, began
 from farhand.drivers.claude.tmux.translate import translate
 from farhand.drivers.wires.cursor import read_cursor, write_cursor
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage
@@ -125,11 +125,47 @@ def test_words_that_were_not_displayed_are_waited_for() -> None:
         assert not session.ended, pieces
 
 
-def test_a_piece_that_came_before_its_prompt_leaves_the_end_to_the_transcript() -> None:
+def test_what_was_displayed_before_its_prompt_was_known_is_told_with_it() -> None:
+    """The hook of a prompt runs in the background: on a busy machine the first words overtake it."""
+    session = Session.at_rest()
+    session.state = replace(session.state, expected=(ExpectedMessage(message="t1", text="t1", turn="t1"),))
+    session.display("all ", final=False)
+    assert session.facts == []
+    session.restart_node()
+    session.hook("UserPromptSubmit", prompt="t1")
+    assert session.said("t1") == "all "
+    session.display("done.", index=1)
+    session.stop("all done.")
+    assert session.ended
+    session.wrote_turn("t1", "p1", "all done.")
+    session.assert_told_once(t1="all done.")
+
+
+def test_pieces_of_a_prompt_that_never_came_are_told_nowhere() -> None:
     session = Session()
-    session.state = ClaudeState(session="s")
+    for number in range(MOST_EARLY + 1):
+        session.hook("MessageDisplay", "p0", message_id="m0", index=number, final=False, delta="x")
+    assert (session.facts, len(session.state.early)) == ([], MOST_EARLY)
+    session.display("done.")
+    session.stop("done.")
+    assert session.said("t1") == "done."
+    assert session.ended
+    session.turn("t2", "p2", "next.")
+    assert session.state.early == ()
+    # Its first pieces are gone: the transcript has them all.
+    session.hook("MessageDisplay", "p3", message_id="m3", index=1, final=True, delta="half")
+    session.state = replace(session.state, expected=(ExpectedMessage(message="t3", text="t3", turn="t3"),))
+    session.hook("UserPromptSubmit", "p3", prompt="t3")
+    assert session.said("t3") == ""
+    session.wrote_turn("t3", "p3", "a whole half")
+    assert session.said("t3") == "a whole half"
+
+
+def test_words_of_a_turn_at_rest_leave_the_end_to_the_transcript() -> None:
+    session = Session()
+    session.state = replace(session.state, running=False)
     session.display("first", message="m0")
-    session.state = began(session.state, "t1", "p1")
+    session.state = replace(session.state, running=True)
     session.display("done.")
     session.stop("done.")
     assert not session.ended

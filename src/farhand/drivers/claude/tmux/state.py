@@ -15,6 +15,18 @@ from farhand.model.words import HowEnded, Usage, Word, replace
 # How the name of a prompt begins that is a command of the CLI itself.
 COMMAND_PROMPT = "command-"
 REMEMBERED = 16
+# Pieces that are kept for a prompt that nobody knows yet.
+MOST_EARLY = 64
+
+
+class DisplayedPiece(Word):
+    """Whole lines of an answer, displayed while it was still being written."""
+
+    prompt: str
+    message: str
+    index: int
+    text: str
+    final: bool = False
 
 
 class ClaudeState(TmuxState):
@@ -36,6 +48,7 @@ class ClaudeState(TmuxState):
     stopped: str = ""
     # The same of prompts that nobody knows yet: their own hook runs in the background and may be overtaken.
     stops: dict[str, str] = {}
+    early: tuple[DisplayedPiece, ...] = ()
     # Displayed and told, but not in the transcript yet; in the transcript and told, but not displayed yet.
     streamed: str = ""
     covered: str = ""
@@ -133,7 +146,18 @@ def prompted(text: str, prompt: str, state: ClaudeState) -> Translated:
     before, state = end_turn(state, state.prompt, HowEnded.COMPLETED) if turn != state.turn else ([], state)
     arrived, state = seen(found, turn, state)
     started = [] if found is not None and found.turn else [Heard(fact=started_by(found, text), turn=turn)]
-    return [*before, *started, *arrived], began(state, turn, prompt)
+    shown, state = _early_shown(began(state, turn, prompt))
+    return [*before, *started, *arrived, *shown], state
+
+
+def _early_shown(state: ClaudeState) -> Translated:
+    """What was displayed of this prompt before anybody knew it: its hook runs in the background, and was overtaken."""
+    heard: list[Heard] = []
+    early, state = state.early, replace(state, early=())
+    for piece in (one for one in early if one.prompt == state.prompt):
+        said, state = _shown(piece, state)
+        heard += said
+    return heard, state
 
 
 def seen(found: ExpectedMessage | None, turn: str, state: ClaudeState) -> Translated:
@@ -233,28 +257,41 @@ def written(text: str, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
 
 
 def displayed(payload: Fields, state: ClaudeState) -> Translated:
-    """A MessageDisplay payload: whole lines of an answer while it is still being written."""
-    delta = payload.text("delta")
-    if not state.running or not delta or payload.text("prompt_id") != state.prompt:
-        return [], _missed(payload, state) if delta else state
-    index, fresh = payload.whole("index"), payload.text("message_id") != state.showing
-    if index != (0 if fresh else state.piece):
-        # Hooks may overtake one another: leave the rest of this message to the transcript.
-        return [], replace(_missed(payload, state), showing=payload.text("message_id"), piece=-1)
-    shown = delta if fresh else state.shown + delta
-    state = replace(
-        state, showing=payload.text("message_id"), piece=index + 1, shown=shown, whole=payload.flag("final")
+    """A MessageDisplay payload; of a prompt that nobody knows yet it is kept until its hook comes."""
+    piece = DisplayedPiece(
+        prompt=payload.text("prompt_id"),
+        message=payload.text("message_id"),
+        index=payload.whole("index"),
+        text=payload.text("delta"),
+        final=payload.flag("final"),
     )
-    if state.covered.startswith(delta):
-        return [], replace(state, covered=state.covered[len(delta) :])
+    if not piece.text:
+        return [], state
+    if piece.prompt and piece.prompt not in state.prompts and piece.prompt not in state.over:
+        # What was shown before it are not the last words.
+        return [], replace(state, early=(*state.early, piece)[-MOST_EARLY:], shown="", whole=False)
+    return _shown(piece, state)
+
+
+def _shown(piece: DisplayedPiece, state: ClaudeState) -> Translated:
+    if not state.running or piece.prompt != state.prompt:
+        return [], _missed(piece, state)
+    text, fresh = piece.text, piece.message != state.showing
+    if piece.index != (0 if fresh else state.piece):
+        # Hooks may overtake one another: leave the rest of this message to the transcript.
+        return [], replace(_missed(piece, state), showing=piece.message, piece=-1)
+    shown = text if fresh else state.shown + text
+    state = replace(state, showing=piece.message, piece=piece.index + 1, shown=shown, whole=piece.final)
+    if state.covered.startswith(text):
+        return [], replace(state, covered=state.covered[len(text) :])
     if state.covered:
-        return [], replace(_missed(payload, state), piece=-1)
-    said: list[Fact] = [Said(text=delta)]
+        return [], replace(_missed(piece, state), piece=-1)
+    said: list[Fact] = [Said(text=text)]
     if fresh:
-        said, state = say(delta, state)
+        said, state = say(text, state)
     heard = [Heard(fact=fact, turn=state.turn or None) for fact in said]
-    return heard, replace(state, streamed=state.streamed + delta)
+    return heard, replace(state, streamed=state.streamed + text)
 
 
-def _missed(payload: Fields, state: ClaudeState) -> ClaudeState:
-    return replace(state, missed=payload.text("prompt_id"), shown="", whole=False)
+def _missed(piece: DisplayedPiece, state: ClaudeState) -> ClaudeState:
+    return replace(state, missed=piece.prompt, shown="", whole=False)
