@@ -67,6 +67,19 @@ FOLLOW = """async (pixels) => {
   }
   return away;
 }"""
+# How far what is read moves beside a scroll, when the newest row grows in the moment in which somebody scrolls.
+SCROLL_AND_GROW = """async () => {
+  const box = document.querySelector(".scroller");
+  const top = box.getBoundingClientRect().top;
+  const row = [...document.querySelectorAll(".row")].find((one) => one.getBoundingClientRect().top > top + 20);
+  const before = row.getBoundingClientRect().top;
+  const grown = document.createElement("div");
+  grown.style.height = "21px";
+  box.scrollTop -= 40;
+  [...document.querySelectorAll(".row")].at(-1).append(grown);
+  for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+  return Math.abs(row.getBoundingClientRect().top - before - 40);
+}"""
 # The most rows, once they have grown no more for a while: a few come with every frame, and as many go then.
 CLIMB = """async () => {
   const box = document.querySelector(".scroller");
@@ -141,6 +154,7 @@ def test_nothing_that_is_read_moves(page: Page, address: str) -> None:
     text_streams_below(opened(page, f"{address}?long=400&stream=1#/w/ann"))
     text_streams_below_and_older_messages_come_above(opened(page, f"{address}?long=30&stream=1#/w/ann"))
     who_reads_the_newest_stays_with_it(opened(page, f"{address}?stream=1#/w/ann"))
+    a_row_grows_while_somebody_scrolls(opened(page, f"{address}?long=400#/w/ann"))
     a_fold_that_is_opened_stays_under_the_finger(opened(page, f"{address}?#/w/otto"))
 
 
@@ -157,6 +171,13 @@ def text_streams_below_and_older_messages_come_above(page: Page) -> None:
 
 def who_reads_the_newest_stays_with_it(page: Page) -> None:
     assert page.evaluate(FOLLOW, ENOUGH_PIXELS) < 1
+
+
+def a_row_grows_while_somebody_scrolls(page: Page) -> None:
+    page.locator(".scroller").evaluate("(box) => { box.scrollTop = -1500 }")
+    page.locator(".jump").wait_for()
+    page.evaluate(PAINTED)
+    assert page.evaluate(SCROLL_AND_GROW) < 1
 
 
 def a_fold_that_is_opened_stays_under_the_finger(page: Page) -> None:

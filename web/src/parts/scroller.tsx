@@ -33,6 +33,8 @@ const LATER_MILLISECONDS = 150;
 interface Anchor {
   readonly element: Element;
   readonly top: number;
+  /** Where the scroller stood then. */
+  readonly scrolled: number;
 }
 
 export function Scroller<T extends Keyed>({
@@ -89,6 +91,11 @@ export function Scroller<T extends Keyed>({
   const onScroll = () => {
     const box = scroller.current;
     if (!box || !content.current) return;
+    // What grew since the last picture is told after this: it must not pass for a part of the scroll.
+    if (anchor.current?.element.isConnected) {
+      const grown = topOf(box, anchor.current.element) - anchor.current.top + box.scrollTop - anchor.current.scrolled;
+      if (Math.abs(grown) >= 1) box.scrollTop += grown;
+    }
     const fromEnd = -box.scrollTop;
     const fromStart = aboveOf(box);
     const now = latest.current;
@@ -164,6 +171,7 @@ function useKeptPlace(scroller: Box, content: Box, anchor: { current: Anchor | n
     if (!box || !kept?.element.isConnected) return;
     const moved = topOf(box, kept.element) - kept.top;
     if (Math.abs(moved) >= 1) box.scrollTop += moved;
+    anchor.current = { ...kept, scrolled: box.scrollTop };
   };
   // After rows were added or taken away.
   useLayoutEffect(keep);
@@ -186,7 +194,7 @@ function topOf(box: Element, element: Element): number {
 }
 
 function placed(box: Element, element: Element): Anchor {
-  return { element, top: topOf(box, element) };
+  return { element, top: topOf(box, element), scrolled: box.scrollTop };
 }
 
 /** The first row that is seen, by bisection: rows stand in order. */
