@@ -143,7 +143,11 @@ class GeminiKeyboard(Keyboard):
         return NotTaken(why=GONE)
 
     async def give_up(self) -> None:
-        """Stops in the dialog about a model that cannot be had, if it is open: the CLI then says why, in its file."""
+        """Stops in the dialog about a model that cannot be had, if it is open: the CLI then says why, in its file.
+
+        Whoever looks reads the agent's facts, too, and waits for no key: while something is typed, nothing is done."""
+        if self.is_typing:
+            return
         async with self._busy:
             dialog = read_dialog(await self.screen())
             if dialog is not None and gives_up(dialog):
