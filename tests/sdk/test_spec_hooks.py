@@ -269,7 +269,8 @@ async def test_after_tool_hides_the_result(make_agent: MakeAgent, fake: FakeGemi
     fake.expect(calls("weather", {"city": "Oslo"}), says("ok"))
     await make_agent(hooks=[hide], tools=[weather]).send("hi")
     assert response_of(fake) == {"error": "Tool result blocked: too secret"}
-    assert "21" not in json.dumps(fake.last["contents"][-1])
+    answered = fake.last["contents"][-1]["parts"][0]["functionResponse"]["response"]
+    assert "21" not in json.dumps(answered)
 
 
 async def test_after_tool_runs_another_in_its_place(make_agent: MakeAgent, fake: FakeGemini) -> None:

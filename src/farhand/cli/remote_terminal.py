@@ -11,7 +11,7 @@ from subprocess import DEVNULL
 
 import anyio
 
-from farhand.drivers.wires.tmux import Pane, Tmux, TmuxRefused
+from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxRefused
 
 LOOK_SECONDS = 0.02
 NOTICE_MILLISECONDS = 4000
@@ -80,12 +80,22 @@ async def attach(tmux: Tmux, pane: Pane, environ: Mapping[str, str]) -> int:
     with _kept_terminal():
         process = await anyio.open_process(words, stdin=None, stdout=None, stderr=None, env=outside)
         try:
-            return await process.wait()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_see_end, tmux, pane)
+                code = await process.wait()
+                tasks.cancel_scope.cancel()
+            return code
         finally:
             if process.returncode is None:
                 process.terminate()
                 with anyio.move_on_after(LEAVE_SECONDS, shield=True):
                     await process.wait()
+
+
+async def _see_end(tmux: Tmux, pane: Pane) -> None:
+    """tmux may miss that a program has ended, and would show it for ever: whoever waits for its end reminds tmux."""
+    with suppress(TmuxError):
+        await tmux.died(pane)
 
 
 @contextmanager
