@@ -126,7 +126,11 @@ def _led_out(folder: Path, places: Mapping[Path, FolderNames]) -> list[Finding]:
     """Files of instructions that are links out of the repository: agents send what they read there to their model."""
     found: list[Finding] = []
     for place, listed in places.items():
-        for name in (one for one in listed.links if one.lower() in INSTRUCTION_FILES):
+        if listed.names is not None and INSTRUCTION_FILES.isdisjoint(listed.names):
+            continue
+        for name in sorted(one for one in listed.every if one.lower() in INSTRUCTION_FILES):
+            if not (place / name).is_symlink():
+                continue
             top = top_of(folder)
             target = Path(os.path.realpath(place / name))
             if not target.is_relative_to(os.path.realpath(top if place.is_relative_to(top) else place)):
