@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import anyio
+import anyio.lowlevel
 import pytest
 from tests.failed_screens import last_events, screens
 
@@ -20,8 +22,9 @@ async def test_a_failed_test_shows_its_terminals_and_its_last_events(
     start = (*tmux_server, "new-session", "-d", "-s", "ann", "-e", f"TMUX_SOCKET={tmux_server[-1]}", waits)
     subprocess.run(start, check=True)
     subprocess.run([*tmux_server, "wait-for", "drawn"], check=True)
-    while not (shown := list(screens(tmux_server)))[0][1]:
-        pass
+    with anyio.fail_after(240):
+        while not (shown := list(screens(tmux_server)))[0][1]:
+            await anyio.lowlevel.checkpoint()
     assert [(name.split()[-1], screen) for name, screen in shown] == [("ann", "here I am")]
     async with open_house(short_folder) as house:
         await house.hire()

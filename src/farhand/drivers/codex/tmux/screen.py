@@ -24,7 +24,7 @@ STOPPED = "■"
 # At the end of the first line that is shown of a text which is higher than the box.
 SCROLLED = "↑"
 ANSWER = "• "
-# It leaves such a command in the box.
+# It may leave such a command in the box.
 UNKNOWN = "• Unrecognized command "
 # After an Escape at rest: one more would open what was said before.
 EDITING = "again to edit"
