@@ -55,7 +55,10 @@ class Session:
         self.hook("Stop", last_assistant_message=words)
 
     def line(self, kind: str, *content: dict[str, Any], prompt: str = "p1", **message: Any) -> None:
-        record = {"type": kind, "message": {"content": list(content), **message}, "promptId": prompt, "uuid": "u"}
+        message = {"content": list(content), **message}
+        self.record({"type": kind, "message": message, "promptId": prompt, "uuid": "u"})
+
+    def record(self, record: dict[str, Any]) -> None:
         heard, self.state = translate(json.dumps(record).encode(), self.state)
         self.heard += heard
 
@@ -271,6 +274,17 @@ def test_a_turn_told_before_the_one_before_it_is_written(words: str) -> None:
     for turn, prompt, text in (("t1", "p1", "first."), ("t2", "p2", words), ("t3", "p3", "third.")):
         session.wrote_turn(turn, prompt, text)
     session.assert_told_once(t1="first.", t2=words, t3="third.")
+
+
+def test_the_lines_of_a_cleared_conversation_that_are_written_late_repeat_no_answer() -> None:
+    """A new transcript begins with a line of the CLI's own, as one does by which a hook has the agent go on."""
+    session = Session.at_rest()
+    session.turn("t1", "p1", "new")
+    session.record({"type": "user", "isMeta": True, "message": {"content": "<local-command-caveat>not typed"}})
+    session.wrote_turn("t1", "p1", "new")
+    session.turn("t2", "p2", "newer")
+    session.wrote_turn("t2", "p2", "newer")
+    session.assert_told_once(t1="new", t2="newer")
 
 
 def test_words_of_an_older_turn_that_were_not_displayed_are_still_told() -> None:

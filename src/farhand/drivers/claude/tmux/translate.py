@@ -107,7 +107,8 @@ def _user(record: Fields, state: ClaudeState) -> Translated:
         return _wrapped(record, text, state)
     prompt = record.text("promptId") or record.text("uuid")
     heard, state = prompted(text, prompt, state)
-    return heard, replace(state, written=prompt)
+    # Whoever speaks next answers this prompt, also where its turn is over: no hook has it go on.
+    return heard, replace(state, written=prompt, prodded=False)
 
 
 def _tool_ended(block: Fields) -> Fact:
