@@ -29,10 +29,12 @@ BYTES_AT_ONCE = 500
 START_TRIES = 10
 # Not the same for everybody: clients that come at one moment end a tmux 3.3a that is just starting.
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.05, 0.4
-# Ends the server, and three seconds later whatever took no notice of the end of its terminal: a shell of tmux's sees to
-# that, which tmux asks to end with it. The number of a program that has ended may be another's by now.
+# Ends the server, and three seconds later whatever took no notice of the end of its terminal. tmux goes on when that
+# shell is over: by then what it leaves in the background ignores the signals that an ending tmux sends. The number of a
+# program that has ended may be another's by now.
 _ALIVE = "#{S:#{W:#{P:#{?pane_dead,,-#{pane_pid} }}}}"
-END_ALL = f'run-shell -b "trap : HUP TERM; sleep 3; kill -s KILL -- {_ALIVE}" ; kill-server'
+_KILL_LATER = f"(sleep 3; kill -s KILL -- {_ALIVE}) < /dev/null > /dev/null 2>&1 &"
+END_ALL = rf'run-shell "trap \"\" HUP TERM; {_KILL_LATER}" ; kill-server'
 
 
 class Pane(msgspec.Struct, frozen=True):
