@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from farhand.disk.local_disks import is_local
 from farhand.model.errors import NoRepository
-from farhand.workdir.local_disks import is_local
 from farhand.workdir.repository import find_repository, is_in_none
 
 

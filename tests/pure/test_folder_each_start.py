@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import msgspec
 import pytest
 from tests.pure.test_line_link import DeadChild
@@ -15,8 +17,9 @@ from farhand.drivers.opencode.exec.driver import ExecOpenCodeDriver
 from farhand.drivers.opencode.headless.driver import HeadlessOpenCodeDriver
 from farhand.drivers.opencode.headless.server import ServerRecord
 from farhand.drivers.opencode.headless.state import OpenCodeLog, OpenCodeStart
-from farhand.drivers.wires.folders.check import FolderCheck, FolderGate
+from farhand.drivers.wires.folders.check import FolderCheck, FolderGate, rules_out
 from farhand.drivers.wires.folders.find import FolderReads
+from farhand.drivers.wires.folders.scan import listing
 from farhand.drivers.wires.holder.process import HeldProcess, HolderCursor
 from farhand.drivers.wires.lines.link import LineLink
 from farhand.drivers.wires.lines.translate import to_line, translate
@@ -83,6 +86,66 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 def change(worker: Worker) -> None:
     Path(worker.directory, "plugin.js").write_text("run()")
+
+
+async def test_names_that_rule_everything_out_need_no_thread_and_a_new_file_is_seen_at_once(
+    tmp_path: Path, worker: Worker
+) -> None:
+    # A parent of the folder that has instructions would be looked into, in a thread.
+    folders = FolderCheck(tmp_path / "node", quick_seconds=60.0)
+    reads = FolderReads(code=("plugin.js",))
+    await folders.check(worker.directory, reads)
+    limiter = anyio.to_thread.current_default_thread_limiter()
+    async with taken_up(limiter):
+        await folders.check(worker.directory, reads)
+    change(worker)
+    with pytest.raises(FolderNotTrusted):
+        await folders.check(worker.directory, reads)
+
+
+async def test_names_that_take_long_to_read_are_read_in_a_thread(tmp_path: Path, worker: Worker) -> None:
+    folders = FolderCheck(tmp_path / "node", quick_seconds=0.0)
+    reads = FolderReads(code=("plugin.js",))
+    await folders.check(worker.directory, reads)
+    limiter = anyio.to_thread.current_default_thread_limiter()
+    async with anyio.create_task_group() as tasks, taken_up(limiter):
+        tasks.start_soon(folders.check, worker.directory, reads)
+        await anyio.wait_all_tasks_blocked()
+        assert limiter.statistics().tasks_waiting == 1
+
+
+@pytest.mark.parametrize(
+    ("there", "ruled_out"),
+    [
+        ("a.txt", True),
+        ("plugin.js", False),
+        ("PLUGIN.JS", False),
+        (".git", False),
+        ("HEAD", False),
+        ("AGENTS.md", False),
+    ],
+)
+def test_names_rule_out_only_what_no_look_would_open(tmp_path: Path, there: str, ruled_out: bool) -> None:
+    (tmp_path / there).touch()
+    assert rules_out(FolderReads(code=("plugin.js",)), [listing(tmp_path)]) is ruled_out
+
+
+def test_names_rule_nothing_out_where_folders_below_are_read(tmp_path: Path) -> None:
+    assert not rules_out(FolderReads(below=(".claude/skills/**/SKILL.md",)), [listing(tmp_path)])
+
+
+@asynccontextmanager
+async def taken_up(limiter: anyio.CapacityLimiter) -> AsyncIterator[None]:
+    """Nothing gets a thread until the block ends."""
+    free = int(limiter.available_tokens)
+    borrowers = [object() for _ in range(free)]
+    for one in borrowers:
+        limiter.acquire_on_behalf_of_nowait(one)
+    try:
+        yield
+    finally:
+        for one in borrowers:
+            limiter.release_on_behalf_of(one)
 
 
 @pytest.mark.parametrize(("had", "changed"), [(False, False), (False, True), (True, True)])

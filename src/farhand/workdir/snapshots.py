@@ -18,6 +18,7 @@ import anyio.to_thread
 import msgspec
 
 from farhand.disk.atomic import append
+from farhand.disk.local_disks import is_local
 from farhand.model import facts
 from farhand.model.errors import GitFailed, NoRepository
 from farhand.model.facts import Event
@@ -27,7 +28,6 @@ from farhand.model.secret_names import may_hold_secret
 from farhand.model.words import TurnId, Word
 from farhand.workdir.files import is_private
 from farhand.workdir.git import Git
-from farhand.workdir.local_disks import is_local
 from farhand.workdir.repository import Repository, find_repository, is_in_none, split_z, unlock
 from farhand.workdir.repository_links import leads_out
 

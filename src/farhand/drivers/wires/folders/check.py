@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ import anyio.to_thread
 import msgspec
 
 from farhand.disk.atomic import write_private
+from farhand.disk.local_disks import is_local
 from farhand.drivers.wires.folders.find import (
     Finding,
     FolderReads,
@@ -32,22 +34,50 @@ from farhand.model.present import Worker
 FILE: Final = "trusted_folders.json"
 # More than any settings have; what is longer is not shown, and counts as a whole.
 MOST_BYTES: Final = 256 * 1024
+# Names that are read as quickly as this are read on the event loop: a thread and the way back from it take longer.
+QUICK_SECONDS: Final = 0.0005
 _remembered = msgspec.json.Decoder(dict[str, list[str]])
 
 
 class FolderCheck:
     """The folders that the manager trusts, by their real paths, each with what was found there when he did."""
 
-    def __init__(self, node_folder: Path, ask_seconds: float = 3600.0, home: Path | None = None) -> None:
+    def __init__(
+        self,
+        node_folder: Path,
+        ask_seconds: float = 3600.0,
+        home: Path | None = None,
+        quick_seconds: float = QUICK_SECONDS,
+    ) -> None:
         self._path = node_folder / FILE
         self._seconds = ask_seconds
         self._home = home
+        self._quick_seconds = quick_seconds
         # What nobody could look into is trusted as long as the node lives, and asked about at its next start.
         self._unseen: dict[str, set[str]] = {}
+        # Directories on local disks, in and above which the names were read quickly the last time.
+        self._quick: set[str] = set()
 
     async def check(self, directory: str, reads: FolderReads) -> None:
         """Returns when nothing is found there that was not trusted; raises FolderNotTrusted with the rest."""
-        await anyio.to_thread.run_sync(self.look_now, directory, reads)
+        if directory in self._quick and self._is_ruled_out(directory, reads):
+            return
+        await anyio.to_thread.run_sync(self._look_in_thread, directory, reads)
+
+    def _look_in_thread(self, directory: str, reads: FolderReads) -> None:
+        """Only a look at a local disk never waits for a network: whether it is one is found out here."""
+        if directory not in self._quick and self._is_ruled_out(directory, reads) and is_local(Path(directory)):
+            self._quick.add(directory)
+        self.look_now(directory, reads)
+
+    def _is_ruled_out(self, directory: str, reads: FolderReads) -> bool:
+        """Whether the names tell that nothing is there that an agent reads; False where that takes long."""
+        began = time.perf_counter()
+        places = _listings(Path(directory).resolve(), self._home).values()
+        if time.perf_counter() - began > self._quick_seconds:
+            self._quick.discard(directory)
+            return False
+        return rules_out(reads, places)
 
     def look_now(self, directory: str, reads: FolderReads) -> None:
         """The same, for a program that has nothing else to do meanwhile."""
@@ -102,10 +132,21 @@ def listed(found: Iterable[Finding], new: Iterable[Finding]) -> str:
     return "\n".join([*lines, f"(and {known} that you trusted before)"] if known else lines)
 
 
+def rules_out(reads: FolderReads, places: Iterable[FolderNames]) -> bool:
+    """Whether folders with these names hold nothing that a look would open."""
+    if reads.below:
+        return False
+    firsts = {pattern.partition("/")[0] for pattern in (*reads.settings, *reads.code)}
+    return not any(
+        may_be_repository(listed) or any(listed.may_have(first) for first in firsts.union(INSTRUCTION_FILES))
+        for listed in places
+    )
+
+
 def look(folder: Path, reads: FolderReads, home: Path | None = None) -> list[Finding]:
     """All that the folder, and those above it, give the agent whose home that is."""
     found: list[Finding] = []
-    places = {place: listing(place) for place in _places(folder, home)}
+    places = _listings(folder, home)
     trees = [place for place, listed in places.items() if may_be_repository(listed)]
     for place in dict.fromkeys((*places, *main_trees(trees))):
         listed = places[place] if place in places else listing(place)
@@ -154,10 +195,10 @@ def _code(file: Path, name: str) -> list[Finding]:
     return [unseen(name, digest.why, digest.mark) if isinstance(digest, Unseen) else as_code(name, digest)]
 
 
-def _places(folder: Path, home: Path | None) -> list[Path]:
-    """The folder and all above it: agents read upwards, beyond the repository and where there is none.
+def _listings(folder: Path, home: Path | None) -> dict[Path, FolderNames]:
+    """The names in the folder and all above it: agents read upwards, beyond the repository and where there is none.
 
     What lies in the agent's home is the person's own, and read wherever the agent works.
     """
     own = home.resolve() if home is not None else None
-    return [folder, *(place for place in folder.parents if place != own)]
+    return {place: listing(place) for place in (folder, *folder.parents) if place == folder or place != own}
