@@ -5,7 +5,8 @@ from hypothesis import strategies as some
 
 from farhand.drivers.opencode import launch
 from farhand.sandbox.environment import PASSED, PASSED_PREFIXES, child_environment, without_secrets
-from farhand.testing.opencode_env import QUIET, collector
+from farhand.testing.bun import collector
+from farhand.testing.opencode_env import QUIET
 
 NAMES = some.sampled_from(["PATH", "LC_ALL", "XDG_RUNTIME_DIR", "TELEGRAM_BOT_TOKEN", "AWS_SECRET_ACCESS_KEY"])
 PASS = "FARHAND_OPENCODE_PASS"
@@ -61,6 +62,6 @@ def test_what_keeps_a_tests_opencode_quiet_and_quick_reaches_it_through_a_node()
     assert launch.passed_on(QUIET).items() >= {name: QUIET[name] for name in QUIET if name != PASS}.items()
 
 
-def test_opencode_does_without_its_collector_where_there_is_memory_for_it() -> None:
+def test_agents_in_bun_do_without_its_collector_where_there_is_memory_for_it() -> None:
     assert collector(memory=24 * 1024**3, cores=2) == {"BUN_JSC_useGC": "0"}
     assert collector(memory=8 * 1024**3, cores=2) == {}

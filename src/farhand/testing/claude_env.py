@@ -11,6 +11,7 @@ from struct import pack
 import anyio
 
 from farhand.drivers.wires.tmux import Pane
+from farhand.testing.bun import SHORT_LIVED
 from farhand.testing.cli_env import CliEnv
 from farhand.testing.models.anthropic import FakeAnthropic
 from farhand.testing.models.script import ScriptedReply, use
@@ -36,9 +37,7 @@ class ClaudeEnv(CliEnv):
             # What it tells its model of its own skills is nothing that a script reads.
             "CLAUDE_CODE_DISABLE_BUNDLED_SKILLS": "1",
             "CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1",
-            # A test is over before optimized code is worth its making.
-            "BUN_JSC_useDFGJIT": "0",
-            "BUN_JSC_numberOfGCMarkers": "1",
+            **SHORT_LIVED,
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
         }

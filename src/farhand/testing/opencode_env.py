@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
+from farhand.testing.bun import SHORT_LIVED
 from farhand.testing.cli_env import CliEnv
 from farhand.testing.models.openai import FakeOpenAi
 
@@ -44,16 +44,6 @@ def configuration(address: str) -> dict[str, object]:
     }
 
 
-# So much memory for each of the three tests that run on a core, or OpenCode collects its garbage as usual.
-ROOMY_BYTES = 2 * 1024**3
-
-
-def collector(memory: int, cores: int) -> dict[str, str]:
-    """Without a garbage collector a start needs a quarter less processor time; after a turn OpenCode then holds 0.65 GB
-    in place of 0.36 GB, and with its screen 0.9 GB in place of 0.54 GB. A test ends it long before that matters."""
-    return {"BUN_JSC_useGC": "0"} if memory >= 3 * cores * ROOMY_BYTES else {}
-
-
 # It calls nobody: no updates, no lists of models, and a registry at which nobody answers.
 _QUIET = {
     "OPENCODE_DISABLE_AUTOUPDATE": "1",
@@ -61,11 +51,7 @@ _QUIET = {
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     # It reads the whole list of the world's models at every start, which is a fifth of that start's processor time.
     "OPENCODE_MODELS_PATH": str(Path(__file__).with_name("no_models.json")),
-    # A start is too short to be worth the optimizing compiler, and several threads that collect garbage.
-    "BUN_JSC_useDFGJIT": "0",
-    "BUN_JSC_useConcurrentGC": "0",
-    "BUN_JSC_numberOfGCMarkers": "1",
-    **collector(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), os.cpu_count() or 1),
+    **SHORT_LIVED,
     "npm_config_registry": "http://127.0.0.1:9",
     "BUN_CONFIG_REGISTRY": "http://127.0.0.1:9",
 }
