@@ -10,7 +10,7 @@ from tests.spec.promises import promise
 
 from farhand.cli.main import COMMANDS, main, usage
 from farhand.model.errors import AgentMissing, SettingMissing
-from farhand.model.worker_names import RESERVED
+from farhand.model.worker_names import CLI_COMMANDS, COMING, RESERVED
 
 
 @promise("cli.12", "cli.13")
@@ -26,6 +26,11 @@ def test_help_tells_every_command_and_what_the_exit_codes_mean(capsys: pytest.Ca
 
 def test_no_worker_can_be_called_as_a_command_is() -> None:
     assert set(COMMANDS) <= RESERVED
+
+
+def test_what_is_reserved_for_commands_is_one_or_is_said_to_come() -> None:
+    assert set(COMMANDS) >= CLI_COMMANDS
+    assert COMING.isdisjoint(COMMANDS)
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))

@@ -4,7 +4,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 import anyio
 
@@ -219,13 +219,15 @@ class TerminalConversation:
         return next((str(one.get("can", "")) for one in said["workers"] if one["name"] == said["focus"]), "")
 
     def _answer(self, question: InfoRequest, present: Present) -> str:
-        if (alike := shared_answer(question, present, self._surface)) is not None:
-            return alike
         match question.about:
+            case "inbox" | "mode" | "queue" | "quiet" | "review" | "sprint" | "usage":
+                return shared_answer(question.about, question.of, present, self._surface)
             case "progress":
                 return progress_lines(present, time.time(), question.of)
-            case _:
+            case "digest" | "help" | "history" | "settings" | "start" | "team":
                 return team_lines(present, time.time())
+            case _:
+                assert_never(question.about)
 
     async def _tell_workers(self, wish: Tell) -> None:
         present = await self._hub.look()

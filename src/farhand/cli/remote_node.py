@@ -106,8 +106,8 @@ async def team_place(arguments: argparse.Namespace) -> AsyncIterator[RemotePlace
 
     name = arguments.node = choose(arguments)
     launch = read_launch(node_folder(name, os.environ), name)
-    door = f"farhand-{NODE}-{os.getpid()}"
-    tmux = Tmux(tmux_server(launch.tmux_socket), door, child_environment(os.environ, {}))
+    control_session = f"farhand-{NODE}-{os.getpid()}"
+    tmux = Tmux(tmux_server(launch.tmux_socket), control_session, child_environment(os.environ, {}))
     async with open_hub(arguments) as hub, tmux.opened():
         yield RemotePlace(hub, tmux, name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from contextlib import suppress
+from typing import assert_never
 
 import anyio
 
@@ -321,12 +322,14 @@ def _sprint_notice(event: Event) -> str:
 
 
 def _told(question: InfoRequest, present: Present) -> str:
-    if (alike := shared_answer(question, present, SURFACE)) is not None:
-        return alike
     match question.about:
+        case "inbox" | "mode" | "queue" | "quiet" | "review" | "sprint" | "usage":
+            return shared_answer(question.about, question.of, present, SURFACE)
         case "help":
             return help_text(SURFACE, question.of)
         case "progress":
             return progress_lines(present, time.time(), question.of)
-        case _:
+        case "digest" | "history" | "settings" | "start" | "team":
             return team_lines(present, time.time())
+        case _:
+            assert_never(question.about)

@@ -1,4 +1,4 @@
-"""The one door to a team: takes commands, writes facts down, then tells everybody, and never before."""
+"""The one way into a team: takes commands, writes facts down, then tells everybody, and never before."""
 
 import asyncio
 from collections import Counter
@@ -326,7 +326,7 @@ class LocalHub:
             position = events[-1].seq if events else self._tail.seq
 
     async def bodies(self, after: Seq | None = None) -> AsyncIterator[list[bytes]]:
-        """The same as `watch`, in pieces and as written: for doors that pass events on."""
+        """The same as `watch`, in pieces and as written: for those who pass events on."""
         position = self._tail.seq if after is None else after
         await self.check_after(position)
         while True:

@@ -181,7 +181,7 @@ def remove(content: dict[str, Any], own: Sequence[str] = OWN) -> dict[str, Any]:
 
 
 def is_ours(group: Any, own: Sequence[str] = OWN) -> bool:
-    """A group whose every hook runs our program or posts to our door."""
+    """A group whose every hook runs our program or posts to our endpoint."""
     entries = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(entries, list) or not entries:
         return False

@@ -1,4 +1,4 @@
-"""The doors between rooms, as protocols: the hub, time, and drivers with the errands and facts of their links."""
+"""The interfaces between rooms, as protocols: the hub, time, and drivers with the errands and facts of their links."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -14,7 +14,7 @@ from farhand.model.words import Sender, Seq, TurnId, Word, WorkerName
 
 
 class Hub(Protocol):
-    """The one door to a team. A channel cannot tell whether it is local or far away."""
+    """The one way into a team. A channel cannot tell whether it is local or far away."""
 
     async def send(self, command: Command, sender: Sender) -> Accepted:
         """Writes the command down and returns; raises Refused when it cannot be. Repeats do nothing more."""

@@ -12,7 +12,7 @@ from farhand.model.commands import Command
 from farhand.model.errors import BadInput
 from farhand.model.present import Message, Present, Worker
 from farhand.model.provenance import NODES_OWN
-from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Wish
+from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Topic, Wish
 from farhand.model.words import Mode
 
 NO_QUEUE = "No message waits."
@@ -83,7 +83,7 @@ def numbered(worker: Worker) -> list[tuple[int, Message]]:
     return list(enumerate((one for one in worker.queue if one.by.via not in NODES_OWN), 1))
 
 
-def about(topic: str) -> Reader:
+def about(topic: Topic) -> Reader:
     """A question that the surface answers itself; whatever stands behind it is passed over."""
 
     def read(argument: SlashArgument) -> Wish:
@@ -92,7 +92,7 @@ def about(topic: str) -> Reader:
     return read
 
 
-def about_worker(topic: str) -> Reader:
+def about_worker(topic: Topic) -> Reader:
     """A question about something that may be named, which the surface answers itself."""
 
     def read(argument: SlashArgument) -> Wish:
@@ -111,7 +111,7 @@ def read_history(argument: SlashArgument) -> Wish:
     return InfoRequest(id=argument.id, about="history", of=find_worker(name, argument.present) or name, count=count)
 
 
-def or_about(topic: str, reader: Reader) -> Reader:
+def or_about(topic: Topic, reader: Reader) -> Reader:
     """Without an argument, or with the name of a worker alone, a question that the surface answers itself."""
 
     def read(argument: SlashArgument) -> Wish:

@@ -1,18 +1,22 @@
 """What a person's text asks for, before anybody obeys it: a command, a message, a question to the surface. Pure."""
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from farhand.model.commands import Command, Interrupt, Say
 from farhand.model.plain_orders import PlainOrder, can_stop, order_for, plain_order
 from farhand.model.present import Present
 from farhand.model.words import Word
 
+# What a surface can be asked to tell: what all of them tell alike, and what each has its own words for.
+SharedTopic: TypeAlias = Literal["inbox", "mode", "queue", "quiet", "review", "sprint", "usage"]
+Topic: TypeAlias = SharedTopic | Literal["digest", "help", "history", "progress", "settings", "start", "team"]
+
 
 class InfoRequest(Word):
     """The manager wants to know something that the surface itself can tell."""
 
     id: str
-    about: str
+    about: Topic
     # What or whom it is about, where that can be named.
     of: str = ""
     # How much of it; 0 for as much as is usual.

@@ -205,7 +205,7 @@ def _sum(one: Usage, other: Usage) -> Usage:
 
 
 class Sender(Word):
-    """Who speaks, and over which channel. The door stamps it; a sender cannot choose it."""
+    """Who speaks, and over which channel. Whoever takes it in stamps it; a sender cannot choose it."""
 
     via: str
     who: str = ""

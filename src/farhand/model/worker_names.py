@@ -6,14 +6,14 @@ from farhand.model.names import LONGEST, normalize
 from farhand.model.review import is_reviewer
 from farhand.model.slash import INTERACTIVE, names
 
-# Commands of `farhand` that no slash command mirrors, and those that are to come.
+# Commands of `farhand` that no slash command mirrors, and names that commands may get.
 CLI_COMMANDS = frozenset(
     (
-        "adapter agents answer ask bench bridge chat clean completion devices doctor events fleet hook hooks logs mcp "
-        "pair remote restart run sandbox say service setup skills status tui version webhook whatsapp"
+        "adapter agents answer ask bridge chat clean completion devices doctor events hook logs pair remote restart "
+        "run sandbox say service setup status tui webhook whatsapp"
     ).split()
 )
-COMING = frozenset(("undo",))
+COMING = frozenset("bench fleet hooks mcp skills undo version".split())
 RESERVED = (
     names()
     | INTERACTIVE

@@ -56,12 +56,12 @@ def read_order() -> Order:
 
 def open_socket() -> socket.socket:
     """The socket is bound by its bare name, since a path may have 108 bytes only."""
-    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    door.bind("sock")
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind("sock")
     os.chmod("sock", 0o600)
-    door.listen(CLIENTS)
-    door.setblocking(False)
-    return door
+    listener.listen(CLIENTS)
+    listener.setblocking(False)
+    return listener
 
 
 def install_signal_handlers() -> int:
@@ -80,13 +80,13 @@ def begin(umask: int) -> tuple[Holder, Json]:
     order = read_order()
     clear()
     try:
-        door, output, errors = open_socket(), Output(), Errors(order.err_limit)
+        listener, output, errors = open_socket(), Output(), Errors(order.err_limit)
         child = Child(order, umask)
     except ChildNotStarted:
         clear()
         raise
     life = child.life()
-    holder = Holder(child, door, output, errors, install_signal_handlers())
+    holder = Holder(child, listener, output, errors, install_signal_handlers())
     if order.owned:
         # A number of its own, since ours is about to be closed; the child has none of it.
         holder.end_with(os.dup(0))

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import assert_never
 
 from farhand.channels.kit import overview, texts
 from farhand.channels.kit.card import Card
@@ -75,9 +76,9 @@ class Bot:
 
     def answer(self, question: InfoRequest, present: Present) -> str:
         """The answer to a question about the team or the node."""
-        if (alike := shared_answer(question, present, self._surface)) is not None:
-            return alike
         match question.about:
+            case "inbox" | "mode" | "queue" | "quiet" | "review" | "sprint" | "usage":
+                return shared_answer(question.about, question.of, present, self._surface)
             case "progress":
                 return texts.progress(present, self._about().terminals, time.time(), question.of)
             case "digest":
@@ -91,8 +92,10 @@ class Bot:
                 return texts.help_text(
                     self._surface, question.of, can_words(worker, self._can(worker)) if worker else ""
                 )
-            case _:
+            case "team" | "history":
                 return texts.team(present)
+            case _:
+                assert_never(question.about)
 
     async def listed(self, wish: Listing) -> Card:
         """The conversations that could be taken up, or why they cannot be told."""

@@ -1,6 +1,7 @@
 """What every surface answers alike to a question about the team: chats, the terminal conversation, the terminal app."""
 
 import time
+from typing import assert_never
 
 from farhand.channels.kit import overview, queue_texts, texts
 from farhand.channels.kit.review_texts import review_text
@@ -8,15 +9,15 @@ from farhand.channels.kit.sprint_texts import sprint_text
 from farhand.model.present import Present
 from farhand.model.quiet import settings_words
 from farhand.model.slash import Surface
-from farhand.model.wishes import InfoRequest
+from farhand.model.wishes import SharedTopic
 
 
-def shared_answer(question: InfoRequest, present: Present, surface: Surface) -> str | None:
-    """The answer; None for a question that each surface has its own words for."""
-    worker = present.workers.get(question.of or present.focus)
-    match question.about:
+def shared_answer(topic: SharedTopic, of: str, present: Present, surface: Surface) -> str:
+    """The answer to a question about that worker, or about the focused one where none is named."""
+    worker = present.workers.get(of or present.focus)
+    match topic:
         case "queue":
-            return queue_texts.queue(present, question.of)
+            return queue_texts.queue(present, of)
         case "usage":
             return overview.usage(present)
         case "inbox":
@@ -30,4 +31,4 @@ def shared_answer(question: InfoRequest, present: Present, surface: Surface) -> 
         case "review":
             return review_text(worker)
         case _:
-            return None
+            assert_never(topic)

@@ -97,15 +97,17 @@ class HookAddress(msgspec.Struct, frozen=True):
 
 
 def hook_groups(
-    interpreter: str, program: Path, ask_seconds: float, door: HookAddress | None = None
+    interpreter: str, program: Path, ask_seconds: float, endpoint: HookAddress | None = None
 ) -> dict[str, list[JsonObject]]:
-    """Our hooks, as Claude Code's settings want them; without a door to post to, all of them run the program."""
+    """Our hooks, as Claude Code's settings want them; without an address to post to, all of them run the program."""
     hooks: dict[str, str] = MANIFEST["hooks"]
     return {
         event: [
             {
                 "hooks": [
-                    _post(door) if door and mode == "post" else _run(interpreter, program, event, mode, ask_seconds)
+                    _post(endpoint)
+                    if endpoint and mode == "post"
+                    else _run(interpreter, program, event, mode, ask_seconds)
                 ]
             }
         ]
@@ -128,9 +130,9 @@ def answer_groups(interpreter: str, program: Path) -> dict[str, list[JsonObject]
     return {"Stop": [{"hooks": [{"type": "command", "command": command, "timeout": ANSWER_TIMEOUT_SECONDS}]}]}
 
 
-def _post(door: HookAddress) -> JsonObject:
-    headers = {"X-Farhand-Key": door.key}
-    return {"type": "http", "url": door.address, "timeout": POST_TIMEOUT_SECONDS, "headers": headers}
+def _post(endpoint: HookAddress) -> JsonObject:
+    headers = {"X-Farhand-Key": endpoint.key}
+    return {"type": "http", "url": endpoint.address, "timeout": POST_TIMEOUT_SECONDS, "headers": headers}
 
 
 def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float, *more: str) -> JsonObject:

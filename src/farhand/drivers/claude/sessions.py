@@ -6,17 +6,21 @@ import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import anyio.to_thread
+
 from farhand.disk.head_tail import HeadAndTail, newest, read_ends
 from farhand.disk.plain_files import read_plain
 from farhand.drivers.claude.launch import ClaudePaths
+from farhand.drivers.claude.past import read_past
 from farhand.drivers.claude.schema import blocks
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.preflight import is_folder
 from farhand.drivers.wires.text.tool_title import one_line
 from farhand.drivers.wires.tmux.death import is_alive
+from farhand.model.history import HistoryPage
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
-from farhand.model.words import Mode
+from farhand.model.words import Mode, Seq
 
 MOST_SESSIONS = 200
 LONGEST_ANSWER = 8000
@@ -147,3 +151,27 @@ def resume_command(worker: Worker, environment: Mapping[str, str]) -> str:
     config = environment.get("CLAUDE_CONFIG_DIR", "")
     where = f"CLAUDE_CONFIG_DIR={shlex.quote(config)} " if config else ""
     return f"cd {shlex.quote(worker.directory)} && {where}claude --resume {shlex.quote(worker.session)}"
+
+
+class ClaudeSessions:
+    """What every driver of Claude Code knows of its conversations."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = dict(environment)
+        self._places = ClaudePaths.of(environment)
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """The conversations that Claude Code has in that folder, or in every one."""
+        return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
+
+    async def messages(self, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
+        """What was said in a conversation, a page of it."""
+        return await read_past(self._places, session, before, limit)
+
+    async def open_in(self, session: str) -> list[int]:
+        """Who has a conversation open at the desk."""
+        return await anyio.to_thread.run_sync(open_in, self._places, session)
+
+    def resume_command(self, worker: Worker) -> str:
+        """What to type at the desk to go on with the worker's session."""
+        return resume_command(worker, self._environment)

@@ -27,8 +27,8 @@ SIGNALS = ("HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2", "STOP", "CONT",
 class Holder:
     """Owns the child until it is gone, and for a short while after."""
 
-    def __init__(self, child: Child, door: socket.socket, output: Output, errors: Errors, wake: int) -> None:
-        self._child, self._door, self._output, self._errors, self._wake = child, door, output, errors, wake
+    def __init__(self, child: Child, listener: socket.socket, output: Output, errors: Errors, wake: int) -> None:
+        self._child, self._listener, self._output, self._errors, self._wake = child, listener, output, errors, wake
         self._poll = Poll()
         self._feeds = Feeds(self._poll, child.stdin)
         self._clients: list[Client] = []
@@ -39,7 +39,7 @@ class Holder:
         self._ending = False
         self._asked = False  # a client wanted the end while the child lived
         self._poll.watch(wake, READ, self._on_signal)
-        self._poll.watch(door.fileno(), READ, self._accept)
+        self._poll.watch(listener.fileno(), READ, self._accept)
         self._poll.watch(child.stdout, READ, self._read_output)
         self._poll.watch(child.stderr, READ, self._read_errors)
 
@@ -184,7 +184,7 @@ class Holder:
 
     def _accept(self, _events: int) -> None:
         try:
-            sock, _ = self._door.accept()
+            sock, _ = self._listener.accept()
         except OSError:
             return
         sock.setblocking(False)

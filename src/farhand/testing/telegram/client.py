@@ -73,15 +73,15 @@ class FakeBot:
     http: httpx2.AsyncClient = field(repr=False)
     orders: DirectClient = field(repr=False)
 
-    async def order(self, door: str, kind: type[Known], /, **order: Any) -> Known:
-        address = f"{self.address}/control/bots/{self.token}/{door}"
+    async def order(self, name: str, kind: type[Known], /, **order: Any) -> Known:
+        address = f"{self.address}/control/bots/{self.token}/{name}"
         answer = await self.orders.post(address, msgspec.json.encode(order), {})
         try:
             told = await answer.aread()
         finally:
             await answer.aclose()
         if answer.status_code != 200:
-            raise AssertionError(f"the fake Telegram refused {door} {order}: {told.decode()}")
+            raise AssertionError(f"the fake Telegram refused {name} {order}: {told.decode()}")
         return msgspec.json.decode(told, type=kind)
 
     def person(self, person_id: int, name: str = "Mo") -> Person:

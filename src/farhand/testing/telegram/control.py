@@ -23,7 +23,7 @@ from farhand.testing.telegram.requests import Upload
 from farhand.testing.telegram.words import ChangedMessages, Fault, Rates, RecordedCall, ShownTopic
 from farhand.testing.telegram.world import FakeChat, FakeMessage, FakeQuery, World, spoken
 
-Door = Callable[[World, dict[str, Any]], Any]
+Obey = Callable[[World, dict[str, Any]], Any]
 
 
 class WrongOrder(Exception):
@@ -31,7 +31,7 @@ class WrongOrder(Exception):
 
 
 class FakeTelegramControl:
-    """The doors for tests."""
+    """The routes on which tests give their orders."""
 
     def __init__(self, worlds: dict[str, World]) -> None:
         self.worlds = worlds
@@ -45,12 +45,12 @@ class FakeTelegramControl:
     def routes(self) -> list[Route]:
         routes = [
             Route("/control/bots", self.new_bot, methods=["POST"]),
-            Route("/control/bots/{token}/push", self._door(self.push), methods=["POST"]),
-            Route("/control/bots/{token}/wait", self._door(self.wait), methods=["POST"]),
-            Route("/control/bots/{token}/changes", self._door(self.changes), methods=["POST"]),
+            Route("/control/bots/{token}/push", self._route(self.push), methods=["POST"]),
+            Route("/control/bots/{token}/wait", self._route(self.wait), methods=["POST"]),
+            Route("/control/bots/{token}/changes", self._route(self.changes), methods=["POST"]),
         ]
-        for name, door in DOORS.items():
-            routes.append(Route(f"/control/bots/{{token}}/{name}", self._plain(door), methods=["POST"]))
+        for name, obey in ORDERS.items():
+            routes.append(Route(f"/control/bots/{{token}}/{name}", self._plain(obey), methods=["POST"]))
         return routes
 
     async def new_bot(self, request: Request) -> Response:
@@ -62,8 +62,8 @@ class FakeTelegramControl:
         self.new_world.ring()
         return _answer(world.standing())
 
-    def _door(
-        self, door: Callable[[World, dict[str, Any]], Awaitable[Any]]
+    def _route(
+        self, obey: Callable[[World, dict[str, Any]], Awaitable[Any]]
     ) -> Callable[[Request], Awaitable[Response]]:
         async def opened(request: Request) -> Response:
             world = self.worlds.get(request.path_params["token"])
@@ -71,17 +71,17 @@ class FakeTelegramControl:
                 return JSONResponse({"error": "no such bot"}, 404)
             order = msgspec.json.decode(await request.body() or b"{}", type=dict[str, Any])
             try:
-                return _answer(await door(world, order))
+                return _answer(await obey(world, order))
             except (WrongOrder, KeyError) as error:
                 return JSONResponse({"error": str(error)}, 400)
 
         return opened
 
-    def _plain(self, door: Door) -> Callable[[Request], Awaitable[Response]]:
+    def _plain(self, obey: Obey) -> Callable[[Request], Awaitable[Response]]:
         async def opened(world: World, order: dict[str, Any]) -> Any:
-            return door(world, order)
+            return obey(world, order)
 
-        return self._door(opened)
+        return self._route(opened)
 
     async def wait(self, world: World, order: dict[str, Any]) -> Any:
         """Answers when something has changed since the version that the test has seen."""
@@ -297,7 +297,7 @@ def restart_update_ids(world: World, order: dict[str, Any]) -> bool:
     return True
 
 
-DOORS: dict[str, Door] = {
+ORDERS: dict[str, Obey] = {
     "say": say,
     "file": send_file,
     "edit": edit,

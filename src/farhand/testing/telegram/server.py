@@ -30,7 +30,7 @@ HOOKED = "Conflict: can't use getUpdates method while webhook is active; use del
 
 
 class Telegram:
-    """Every bot's world, and the doors to them."""
+    """Every bot's world, and the routes to them."""
 
     def __init__(self) -> None:
         self.worlds: dict[str, World] = {}

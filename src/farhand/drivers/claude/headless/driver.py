@@ -15,9 +15,7 @@ import anyio.to_thread
 from farhand.drivers.claude import launch
 from farhand.drivers.claude.headless.link import ClaudeHeadlessLink
 from farhand.drivers.claude.headless.state import ClaudeStreamCursor
-from farhand.drivers.claude.launch import ClaudePaths
-from farhand.drivers.claude.past import read_past
-from farhand.drivers.claude.sessions import find_sessions, open_in, resume_command
+from farhand.drivers.claude.sessions import ClaudeSessions
 from farhand.drivers.wires.asks.answers import PartAnswers
 from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
@@ -26,14 +24,13 @@ from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.tmux.delivered import DeliveredLog, with_turn_of
 from farhand.model.facts import SessionKnown
-from farhand.model.history import HistoryPage
 from farhand.model.holder_ports import Holders
-from farhand.model.ports import Heard, Link, SessionFound
+from farhand.model.ports import Heard, Link
 from farhand.model.present import Worker
-from farhand.model.words import Seq, replace
+from farhand.model.words import replace
 
 
-class HeadlessClaudeDriver:
+class HeadlessClaudeDriver(ClaudeSessions):
     """Claude Code without a terminal: every message and answer by its id."""
 
     backend: str = launch.MANIFEST["backend"]
@@ -51,13 +48,12 @@ class HeadlessClaudeDriver:
         program: str = "claude",
         gate: FolderGate | None = None,
     ) -> None:
+        super().__init__(environment)
         self._gate = gate
         self._folder = folder
         self._holders = holders
-        self._environment = dict(environment)
         self._ask_seconds = ask_seconds
         self._program = program
-        self._places = ClaudePaths.of(environment)
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
@@ -84,22 +80,6 @@ class HeadlessClaudeDriver:
         chosen = launch.variables(worker.mode, self._environment, root=os.geteuid() == 0)
         variables = {**chosen, **launch.ALWAYS_IN_FOLDER}
         return Program(argv=tuple(words), directory=worker.directory, environment={**self._environment, **variables})
-
-    async def sessions(self, directory: str) -> list[SessionFound]:
-        """The conversations that Claude Code has in that folder, or in every one."""
-        return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
-
-    async def messages(self, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
-        """What was said in a conversation, a page of it."""
-        return await read_past(self._places, session, before, limit)
-
-    async def open_in(self, session: str) -> list[int]:
-        """Who has a conversation open at the desk."""
-        return await anyio.to_thread.run_sync(open_in, self._places, session)
-
-    def resume_command(self, worker: Worker) -> str:
-        """What to type at the desk to go on with the worker's session."""
-        return resume_command(worker, self._environment)
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left."""

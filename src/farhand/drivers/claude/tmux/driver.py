@@ -9,16 +9,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-import anyio
-import anyio.to_thread
 import msgspec
 
 from farhand.disk.atomic import write_private
 from farhand.disk.tail import size_of
 from farhand.drivers.claude import launch
-from farhand.drivers.claude.launch import MANIFEST, ClaudePaths
-from farhand.drivers.claude.past import read_past
-from farhand.drivers.claude.sessions import find_sessions, open_in, resume_command
+from farhand.drivers.claude.launch import MANIFEST
+from farhand.drivers.claude.sessions import ClaudeSessions
 from farhand.drivers.claude.tmux.earlier import take_over
 from farhand.drivers.claude.tmux.hooks import WORDING
 from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
@@ -38,12 +35,11 @@ from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue
 from farhand.model.errors import DriverError
 from farhand.model.facts import SessionKnown
-from farhand.model.history import HistoryPage
 from farhand.model.logger import get_logger
-from farhand.model.ports import Heard, Link, SessionFound
+from farhand.model.ports import Heard, Link
 from farhand.model.present import Worker
 from farhand.model.sandbox import PRIVATE
-from farhand.model.words import Seq, replace
+from farhand.model.words import replace
 
 log = get_logger("claude")
 # The conversation that another bridge had open for the worker, in its folder.
@@ -59,7 +55,7 @@ class Plan(msgspec.Struct, frozen=True):
     offset: int
 
 
-class TmuxClaudeDriver:
+class TmuxClaudeDriver(ClaudeSessions):
     """Claude Code where a person can sit down; one for a node, whose workers share its tmux host."""
 
     backend: str = MANIFEST["backend"]
@@ -73,11 +69,10 @@ class TmuxClaudeDriver:
         program: str = "claude",
         gate: FolderGate | None = None,
     ) -> None:
+        super().__init__(environment)
         self._gate = gate
         self.tmux_host = host
-        self._environment = environment
         self._program = program
-        self._places = ClaudePaths.of(environment)
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
@@ -102,22 +97,6 @@ class TmuxClaudeDriver:
     async def end(self, worker: Worker) -> None:
         """Ends the session and removes what was kept for it."""
         await self.tmux_host.dismiss(worker)
-
-    async def sessions(self, directory: str) -> list[SessionFound]:
-        """The conversations that Claude Code has in that folder, or in every one."""
-        return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
-
-    async def messages(self, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
-        """What was said in a conversation, a page of it."""
-        return await read_past(self._places, session, before, limit)
-
-    async def open_in(self, session: str) -> list[int]:
-        """Who has a conversation open at the desk."""
-        return await anyio.to_thread.run_sync(open_in, self._places, session)
-
-    def resume_command(self, worker: Worker) -> str:
-        """How to go on at the desk."""
-        return resume_command(worker, self._environment)
 
     # --- starting and finding
 
@@ -194,8 +173,8 @@ class TmuxClaudeDriver:
     def _write_settings(self, worker: Worker, hook: HookCommand) -> Path:
         folder, ask_seconds = self.tmux_host.folder(worker), self.tmux_host.options.ask_seconds
         key = launch.session_key(folder / "key")
-        door = launch.HookAddress(f"{hook.address}{POST_PATH}{worker.name}", key) if hook.address else None
-        groups = launch.hook_groups(hook.interpreter, hook.program, ask_seconds, door)
+        endpoint = launch.HookAddress(f"{hook.address}{POST_PATH}{worker.name}", key) if hook.address else None
+        groups = launch.hook_groups(hook.interpreter, hook.program, ask_seconds, endpoint)
         (folder / PRIVATE).mkdir(mode=0o700, parents=True, exist_ok=True)
         has_own = partial(launch.has_own, places=self._places, directory=Path(worker.directory))
         cost = None if has_own("statusLine") else launch.cost_file(folder)

@@ -94,12 +94,12 @@ class Tmux:
     """One tmux server, as a node uses it. The control client is opened when it is first needed, and again when lost."""
 
     def __init__(
-        self, server: Sequence[str], door: str, environment: Mapping[str, str], *, ends_with_us: bool = False
+        self, server: Sequence[str], control_session: str, environment: Mapping[str, str], *, ends_with_us: bool = False
     ) -> None:
         self._server = tuple(server)
         # Whether the whole server ends with our client, however that ends: else the agents live on.
         self._ends_with_us = ends_with_us
-        self._door = door
+        self._control_session = control_session
         self._environment = environment
         self._opening = anyio.Lock()
         self._control: TmuxControl | None = None
@@ -265,8 +265,20 @@ class Tmux:
         return cast("TmuxControl", await tasks.start(self._run))
 
     async def _run(self, *, task_status: anyio.abc.TaskStatus[TmuxControl] = anyio.TASK_STATUS_IGNORED) -> None:
-        # The door ends with its client: a killed node leaves nothing of it behind, and its workers' sessions stay.
-        attach = ("new-session", "-A", "-s", self._door, "-f", "no-output,ignore-size", "-x", "80", "-y", "24", "cat")
+        # The session ends with its client: a killed node leaves nothing of it behind, and its workers' sessions stay.
+        attach = (
+            "new-session",
+            "-A",
+            "-s",
+            self._control_session,
+            "-f",
+            "no-output,ignore-size",
+            "-x",
+            "80",
+            "-y",
+            "24",
+            "cat",
+        )
         async with control(self._server, attach, self._environment, self._on_notice) as client:
             # Should tmux end at this very moment, whoever asks for something next hears of it.
             with suppress(TmuxGone):
@@ -279,9 +291,9 @@ class Tmux:
 
     async def _settle_in(self, client: TmuxControl) -> None:
         # Not by `destroy-unattached`: tmux itself may crash of it when two clients leave at once.
-        end = END_ALL if self._ends_with_us else f"kill-session -t ={self._door}"
-        alone = f"if-shell -F -t '={self._door}:' '#{{?session_attached,,1}}' '{end}'"
-        close = ("set-hook", "-t", f"={self._door}:", "client-detached", alone)
+        end = END_ALL if self._ends_with_us else f"kill-session -t ={self._control_session}"
+        alone = f"if-shell -F -t '={self._control_session}:' '#{{?session_attached,,1}}' '{end}'"
+        close = ("set-hook", "-t", f"={self._control_session}:", "client-detached", alone)
         _, said = await client.commands(close, ("display-message", "-p", "#{pid}"))
         client.server = int(said[0])
         if self._titles:
