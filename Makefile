@@ -39,14 +39,13 @@ setup-dev:
 setup-tests: setup-dev
 	@sh scripts/setup-tests.sh
 
-# Every worker reads all test files: compiled once, before they start, they cost each of them a third of the processor time.
+# Every worker reads all test files: compiled (scripts/setup-tests.sh), they cost each a third of the processor time.
 test: export PYTHONDONTWRITEBYTECODE :=
 # FAST=1 and FULL=1 as in spec 2: the quick tests alone, or every one, as without a word.
 ifeq ($(FAST)-$(FULL),1-)
 test: test-fast
 else
 test: setup-tests web
-	@test -d tests/pure/__pycache__ || $(PYTEST) --collect-only tests > /dev/null || true
 	sh scripts/tmp-in-memory.sh $(PYTEST) $(ON_ALL_CORES) tests
 endif
 

@@ -170,7 +170,10 @@ async def opened(folder: Path, kind: str, environment: dict[str, str]) -> AsyncI
     )
     backend = kind.partition("/")[0]
     driver = drivers_by_kind(build_drivers(given, [backend]))[kind]
-    worker = Worker(name="ann", since=1, backend=backend, directory=str(folder))
+    # Not the HOME, which has settings of the agent's: those of a folder are asked about, and most folders have none.
+    project = folder / "project"
+    project.mkdir()
+    worker = Worker(name="ann", since=1, backend=backend, directory=str(project))
     try:
         yield driver, worker
     finally:

@@ -74,3 +74,9 @@ fi
 
 # The SDKs whose programs docs/sdk/coming-from.md shows beside ours; without them, the tests that run these are skipped.
 .venv/bin/python -c 'from bench.sdks import installed; print(installed(), end="")'
+
+# Compiled once: eight workers that read the tests for the first time would each compile all of them.
+if ! [ -d tests/pure/__pycache__ ]; then
+    echo "setup: compiling the tests"
+    PYTHONDONTWRITEBYTECODE='' .venv/bin/python -m pytest -q -p no:cacheprovider --collect-only tests >/dev/null || true
+fi

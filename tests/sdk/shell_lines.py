@@ -10,6 +10,7 @@ find . -newer ../outside/key
 find /
 uniq {in.txt,/tmp/file}
 uniq in.txt out.txt
+tac in.txt
 git diff --no-index {--output=out,/dev/null,in.txt}
 git diff --no-index /dev/null ../outside/key
 git diff /dev/null ../outside/key

@@ -880,7 +880,7 @@ export interface SendFindings {
   readonly note?: string; // ""
 }
 
-/** Who speaks, and over which channel. The door stamps it; a sender cannot choose it. */
+/** Who speaks, and over which channel. Whoever takes it in stamps it; a sender cannot choose it. */
 export interface Sender {
   readonly via: string;
   readonly who?: string; // ""

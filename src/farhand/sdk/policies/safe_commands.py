@@ -117,7 +117,6 @@ _READERS = {
     "paste": Options("sz", "d", _words("--serial"), _words("--delimiters")),
     "rev": Options(),
     "stat": Options("ft", "c", _words("--file-system --terse"), _words("--format --printf")),
-    "tac": Options("br", "s"),
     "tail": Options("qvz", "nc", _words("--quiet --silent --verbose"), _words("--lines --bytes"), number=True),
     "wc": Options("clmLw", long=_words("--bytes --chars --lines --max-line-length --words")),
 }

@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -25,8 +25,22 @@ from farhand.drivers.wires.folders.find import (
     too_long,
     unseen,
 )
-from farhand.drivers.wires.folders.git_settings import in_repositories, main_trees, may_be_repository, top_of
-from farhand.drivers.wires.folders.scan import FolderNames, Unseen, digest_of, folders_with, listing, matching
+from farhand.drivers.wires.folders.git_settings import (
+    REPOSITORY_NAMES,
+    in_repositories,
+    main_trees,
+    may_be_repository,
+    top_of,
+)
+from farhand.drivers.wires.folders.scan import (
+    FolderNames,
+    Unseen,
+    digest_of,
+    folders_with,
+    is_plain_name,
+    listing,
+    matching,
+)
 from farhand.model.compat import INSTRUCTION_FILES
 from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.present import Worker
@@ -73,11 +87,11 @@ class FolderCheck:
     def _is_ruled_out(self, directory: str, reads: FolderReads) -> bool:
         """Whether the names tell that nothing is there that an agent reads; False where that takes long."""
         began = time.perf_counter()
-        places = _listings(Path(directory).resolve(), self._home).values()
+        listed = [listing(place) for place in _places(os.path.realpath(directory), self._home)]
         if time.perf_counter() - began > self._quick_seconds:
             self._quick.discard(directory)
             return False
-        return rules_out(reads, places)
+        return rules_out(reads, listed)
 
     def look_now(self, directory: str, reads: FolderReads) -> None:
         """The same, for a program that has nothing else to do meanwhile."""
@@ -134,19 +148,23 @@ def listed(found: Iterable[Finding], new: Iterable[Finding]) -> str:
 
 def rules_out(reads: FolderReads, places: Iterable[FolderNames]) -> bool:
     """Whether folders with these names hold nothing that a look would open."""
-    if reads.below:
-        return False
-    firsts = {pattern.partition("/")[0] for pattern in (*reads.settings, *reads.code)}
-    return not any(
-        may_be_repository(listed) or any(listed.may_have(first) for first in firsts.union(INSTRUCTION_FILES))
-        for listed in places
-    )
+    opened = _opened_names(reads)
+    return opened is not None and all(one.names is not None and opened.isdisjoint(one.names) for one in places)
+
+
+@cache
+def _opened_names(reads: FolderReads) -> frozenset[str] | None:
+    """The first names of all paths that a look would open, in small letters; None where no list of names tells them."""
+    names = {pattern.partition("/")[0] for pattern in (*reads.settings, *reads.code)}
+    if reads.below or any(not is_plain_name(name) for name in names):
+        return None
+    return frozenset(name.lower() for name in (*names, *INSTRUCTION_FILES, *REPOSITORY_NAMES))
 
 
 def look(folder: Path, reads: FolderReads, home: Path | None = None) -> list[Finding]:
     """All that the folder, and those above it, give the agent whose home that is."""
     found: list[Finding] = []
-    places = _listings(folder, home)
+    places = {Path(place): listing(place) for place in _places(str(folder), home)}
     trees = [place for place, listed in places.items() if may_be_repository(listed)]
     for place in dict.fromkeys((*places, *main_trees(trees))):
         listed = places[place] if place in places else listing(place)
@@ -195,10 +213,13 @@ def _code(file: Path, name: str) -> list[Finding]:
     return [unseen(name, digest.why, digest.mark) if isinstance(digest, Unseen) else as_code(name, digest)]
 
 
-def _listings(folder: Path, home: Path | None) -> dict[Path, FolderNames]:
-    """The names in the folder and all above it: agents read upwards, beyond the repository and where there is none.
+def _places(folder: str, home: Path | None) -> list[str]:
+    """The folder and all above it: agents read upwards, beyond the repository and where there is none.
 
     What lies in the agent's home is the person's own, and read wherever the agent works.
     """
-    own = home.resolve() if home is not None else None
-    return {place: listing(place) for place in (folder, *folder.parents) if place == folder or place != own}
+    own = os.path.realpath(home) if home is not None else None
+    found = [folder]
+    while (above := os.path.dirname(found[-1])) != found[-1]:  # noqa: PTH120 - asked before every turn
+        found.append(above)
+    return [place for place in found if place == folder or place != own]

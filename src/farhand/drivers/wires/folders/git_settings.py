@@ -14,6 +14,8 @@ from farhand.model.git_index import SUBMODULE, index_entries
 
 # Of hooks, those that git runs where it only looks.
 HOOKS: Final = ("post-index-change",)
+# One of these is in every folder that git may take for a repository, or for its working tree.
+REPOSITORY_NAMES: Final = (".git", "HEAD")
 MOST_BYTES: Final = 256 * 1024
 MOST_INDEX_BYTES: Final = 64 * 1024 * 1024
 MOST_REPOSITORIES: Final = 200
@@ -27,7 +29,7 @@ def top_of(folder: Path) -> Path:
 
 def may_be_repository(listed: FolderNames) -> bool:
     """Whether git may take the folder with these names for a repository, or for its working tree."""
-    return listed.may_have(".git") or listed.may_have("HEAD")
+    return any(listed.may_have(name) for name in REPOSITORY_NAMES)
 
 
 def in_repositories(places: Iterable[Path]) -> list[Finding]:

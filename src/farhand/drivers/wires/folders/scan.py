@@ -40,11 +40,15 @@ class FolderNames(Word):
 
     def may_have(self, name: str) -> bool:
         """Whether a file of that name may be there. Some disks do not tell great letters from small ones."""
-        is_name = name not in ("", ".", "..") and not has_magic(name)
-        return self.names is None or not is_name or name.lower() in self.names
+        return self.names is None or not is_plain_name(name) or name.lower() in self.names
 
 
-def listing(place: Path) -> FolderNames:
+def is_plain_name(name: str) -> bool:
+    """Whether it names one file of a folder: no pattern, and not the folder itself or the one above."""
+    return name not in ("", ".", "..") and not has_magic(name)
+
+
+def listing(place: Path | str) -> FolderNames:
     """Reads the names in that folder."""
     try:
         every = os.listdir(place)  # noqa: PTH208 - asked before every turn: names alone will do
