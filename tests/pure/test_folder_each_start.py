@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from tests.pure.test_line_link import DeadChild
 
+from farhand.disk.local_disks import is_local
 from farhand.drivers.opencode.exec.driver import ExecOpenCodeDriver
 from farhand.drivers.opencode.headless.driver import HeadlessOpenCodeDriver
 from farhand.drivers.opencode.headless.server import ServerRecord
@@ -30,6 +31,7 @@ from farhand.model.present import Message, Worker
 from farhand.model.words import Sender
 
 pytestmark = pytest.mark.anyio
+SAFETY_SECONDS = 240.0
 DELIVERY = Deliver(turn="t", message=Message(id="t", text="go", by=Sender(via="test"), at=0.0))
 
 
@@ -88,30 +90,55 @@ def change(worker: Worker) -> None:
     Path(worker.directory, "plugin.js").write_text("run()")
 
 
+READS = FolderReads(code=("plugin.js",))
+
+
+def skip_unless_quick(worker: Worker) -> None:
+    """Skips where something above the folder, or its disk, has every look done in a thread."""
+    folder = Path(worker.directory)
+    if not is_local(folder) or not rules_out(READS, [listing(place) for place in (folder, *folder.parents)]):
+        pytest.skip("the folder of temporary files lies in one that agents read, or on a disk that is not known")
+
+
 async def test_names_that_rule_everything_out_need_no_thread_and_a_new_file_is_seen_at_once(
     tmp_path: Path, worker: Worker
 ) -> None:
-    # A parent of the folder that has instructions would be looked into, in a thread.
+    skip_unless_quick(worker)
     folders = FolderCheck(tmp_path / "node", quick_seconds=60.0)
-    reads = FolderReads(code=("plugin.js",))
-    await folders.check(worker.directory, reads)
-    limiter = anyio.to_thread.current_default_thread_limiter()
-    async with taken_up(limiter):
-        await folders.check(worker.directory, reads)
+    await folders.check(worker.directory, READS)
+    with anyio.fail_after(SAFETY_SECONDS):
+        async with taken_up(anyio.to_thread.current_default_thread_limiter()):
+            await folders.check(worker.directory, READS)
+            await folders.check(worker.directory, READS)
     change(worker)
     with pytest.raises(FolderNotTrusted):
-        await folders.check(worker.directory, reads)
+        await folders.check(worker.directory, READS)
+
+
+async def test_a_folder_in_whose_place_a_link_stands_is_looked_at_in_a_thread(tmp_path: Path, worker: Worker) -> None:
+    """The link may lead to a network that does not answer."""
+    skip_unless_quick(worker)
+    folders = FolderCheck(tmp_path / "node", quick_seconds=60.0)
+    await folders.check(worker.directory, READS)
+    Path(worker.directory).rename(tmp_path / "elsewhere")
+    Path(worker.directory).symlink_to(tmp_path / "elsewhere")
+    assert await waits_for_a_thread(folders, worker)
 
 
 async def test_names_that_take_long_to_read_are_read_in_a_thread(tmp_path: Path, worker: Worker) -> None:
     folders = FolderCheck(tmp_path / "node", quick_seconds=0.0)
-    reads = FolderReads(code=("plugin.js",))
-    await folders.check(worker.directory, reads)
+    await folders.check(worker.directory, READS)
+    assert await waits_for_a_thread(folders, worker)
+
+
+async def waits_for_a_thread(folders: FolderCheck, worker: Worker) -> bool:
+    """Whether a look needs one."""
     limiter = anyio.to_thread.current_default_thread_limiter()
     async with anyio.create_task_group() as tasks, taken_up(limiter):
-        tasks.start_soon(folders.check, worker.directory, reads)
+        tasks.start_soon(folders.check, worker.directory, READS)
         await anyio.wait_all_tasks_blocked()
-        assert limiter.statistics().tasks_waiting == 1
+        waiting = limiter.statistics().tasks_waiting
+    return waiting == 1
 
 
 @pytest.mark.parametrize(
@@ -127,7 +154,7 @@ async def test_names_that_take_long_to_read_are_read_in_a_thread(tmp_path: Path,
 )
 def test_names_rule_out_only_what_no_look_would_open(tmp_path: Path, there: str, ruled_out: bool) -> None:
     (tmp_path / there).touch()
-    assert rules_out(FolderReads(code=("plugin.js",)), [listing(tmp_path)]) is ruled_out
+    assert rules_out(READS, [listing(tmp_path)]) is ruled_out
 
 
 def test_names_rule_nothing_out_where_folders_below_are_read(tmp_path: Path) -> None:

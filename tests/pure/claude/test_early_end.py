@@ -276,15 +276,33 @@ def test_a_turn_told_before_the_one_before_it_is_written(words: str) -> None:
     session.assert_told_once(t1="first.", t2=words, t3="third.")
 
 
-def test_the_lines_of_a_cleared_conversation_that_are_written_late_repeat_no_answer() -> None:
-    """A new transcript begins with a line of the CLI's own, as one does by which a hook has the agent go on."""
+META = {"type": "user", "isMeta": True, "message": {"content": "<local-command-caveat>not typed"}}
+
+
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_a_line_of_the_clis_own_that_is_written_late_repeats_no_answer(place: str) -> None:
+    """A cleared conversation begins with one, and a picture has one behind its prompt; a hook that has the agent go on
+    leaves one, too, but behind the words that it follows."""
     session = Session.at_rest()
     session.turn("t1", "p1", "new")
-    session.record({"type": "user", "isMeta": True, "message": {"content": "<local-command-caveat>not typed"}})
-    session.wrote_turn("t1", "p1", "new")
+    if place == "before":
+        session.record(META)
+    session.line("user", {"type": "text", "text": "t1"}, prompt="p1")
+    if place == "behind":
+        session.record(META)
+    session.wrote("new", name="msg-p1")
     session.turn("t2", "p2", "newer")
     session.wrote_turn("t2", "p2", "newer")
     session.assert_told_once(t1="new", t2="newer")
+
+
+def test_an_agent_that_a_hook_has_go_on_after_displayed_words_begins_anew() -> None:
+    session = Session.at_rest()
+    session.turn("t1", "p1", "one")
+    session.wrote_turn("t1", "p1", "one")
+    session.record(META)
+    session.wrote("two", name="msg-2")
+    assert session.said("desk-u") == "two"
 
 
 def test_words_of_an_older_turn_that_were_not_displayed_are_still_told() -> None:

@@ -102,7 +102,8 @@ def _user(record: Fields, state: ClaudeState) -> Translated:
     if text.strip() in INTERRUPTED:
         return end_turn(state, state.written or state.prompt, HowEnded.INTERRUPTED)
     if record.flag("isMeta") or not text.strip():
-        return [], replace(state, prodded=not state.running)
+        # Words that were displayed and are not written yet come behind this line: it stands within their turn.
+        return [], replace(state, prodded=not state.running and not state.streamed)
     if text.startswith("<"):
         return _wrapped(record, text, state)
     prompt = record.text("promptId") or record.text("uuid")

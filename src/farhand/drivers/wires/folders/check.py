@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Final
@@ -69,29 +71,37 @@ class FolderCheck:
         self._quick_seconds = quick_seconds
         # What nobody could look into is trusted as long as the node lives, and asked about at its next start.
         self._unseen: dict[str, set[str]] = {}
-        # Directories on local disks, in and above which the names were read quickly the last time.
-        self._quick: set[str] = set()
+        # Directories that the names ruled everything out in, with the local disks that they and all above them are on.
+        self._quick: dict[str, frozenset[int]] = {}
+        # The real path of the agent's home, as it was found in a thread.
+        self._own: str | None = None
 
     async def check(self, directory: str, reads: FolderReads) -> None:
         """Returns when nothing is found there that was not trusted; raises FolderNotTrusted with the rest."""
-        if directory in self._quick and self._is_ruled_out(directory, reads):
+        if directory in self._quick and self._is_still_ruled_out(directory, reads):
             return
         await anyio.to_thread.run_sync(self._look_in_thread, directory, reads)
 
     def _look_in_thread(self, directory: str, reads: FolderReads) -> None:
-        """Only a look at a local disk never waits for a network: whether it is one is found out here."""
-        if directory not in self._quick and self._is_ruled_out(directory, reads) and is_local(Path(directory)):
-            self._quick.add(directory)
+        """Looks, and remembers where a look at the names may do the next time: all this may wait for a network."""
         self.look_now(directory, reads)
+        self._own = os.path.realpath(self._home) if self._home is not None else None
+        if directory == os.path.realpath(directory) and is_local(Path(directory)):
+            with suppress(OSError):
+                self._quick[directory] = frozenset(Path(place).stat().st_dev for place in _upwards(directory))
+            self._is_still_ruled_out(directory, reads)
 
-    def _is_ruled_out(self, directory: str, reads: FolderReads) -> bool:
-        """Whether the names tell that nothing is there that an agent reads; False where that takes long."""
-        began = time.perf_counter()
-        listed = [listing(place) for place in _places(os.path.realpath(directory), self._home)]
-        if time.perf_counter() - began > self._quick_seconds:
-            self._quick.discard(directory)
+    def _is_still_ruled_out(self, directory: str, reads: FolderReads) -> bool:
+        """Whether the names tell that nothing is there that an agent reads; where they do not, or not quickly, the next
+        look is a whole one. No link is followed, and nothing is read from another disk: neither can be waited for."""
+        began, devices = time.perf_counter(), self._quick.pop(directory, frozenset())
+        if _opened_names(reads) is None or not all(_is_folder_on(place, devices) for place in _upwards(directory)):
             return False
-        return rules_out(reads, listed)
+        listed = [listing(place) for place in _places(directory, self._own)]
+        if time.perf_counter() - began > self._quick_seconds or not rules_out(reads, listed):
+            return False
+        self._quick[directory] = devices
+        return True
 
     def look_now(self, directory: str, reads: FolderReads) -> None:
         """The same, for a program that has nothing else to do meanwhile."""
@@ -164,7 +174,8 @@ def _opened_names(reads: FolderReads) -> frozenset[str] | None:
 def look(folder: Path, reads: FolderReads, home: Path | None = None) -> list[Finding]:
     """All that the folder, and those above it, give the agent whose home that is."""
     found: list[Finding] = []
-    places = {Path(place): listing(place) for place in _places(str(folder), home)}
+    own = os.path.realpath(home) if home is not None else None
+    places = {Path(place): listing(place) for place in _places(str(folder), own)}
     trees = [place for place, listed in places.items() if may_be_repository(listed)]
     for place in dict.fromkeys((*places, *main_trees(trees))):
         listed = places[place] if place in places else listing(place)
@@ -213,13 +224,26 @@ def _code(file: Path, name: str) -> list[Finding]:
     return [unseen(name, digest.why, digest.mark) if isinstance(digest, Unseen) else as_code(name, digest)]
 
 
-def _places(folder: str, home: Path | None) -> list[str]:
+def _places(folder: str, own: str | None) -> list[str]:
     """The folder and all above it: agents read upwards, beyond the repository and where there is none.
 
-    What lies in the agent's home is the person's own, and read wherever the agent works.
+    What lies in the agent's own home is the person's, and read wherever the agent works.
     """
-    own = os.path.realpath(home) if home is not None else None
+    return [place for place in reversed(_upwards(folder)) if place == folder or place != own]
+
+
+def _upwards(folder: str) -> list[str]:
+    """The folder and all above it, the uppermost first."""
     found = [folder]
     while (above := os.path.dirname(found[-1])) != found[-1]:  # noqa: PTH120 - asked before every turn
         found.append(above)
-    return [place for place in found if place == folder or place != own]
+    return found[::-1]
+
+
+def _is_folder_on(place: str, devices: frozenset[int]) -> bool:
+    """Whether it is a folder, and no link to one, on one of these disks."""
+    try:
+        about = os.lstat(place)
+    except OSError:
+        return False
+    return stat.S_ISDIR(about.st_mode) and about.st_dev in devices

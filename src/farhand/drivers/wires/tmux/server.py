@@ -29,12 +29,14 @@ BYTES_AT_ONCE = 500
 START_TRIES = 10
 # Not the same for everybody: clients that come at one moment end a tmux 3.3a that is just starting.
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.05, 0.4
-# Ends the server, and three seconds later whatever took no notice of the end of its terminal. tmux goes on when that
-# shell is over: by then what it leaves in the background ignores the signals that an ending tmux sends. The number of a
-# program that has ended may be another's by now.
+# How a server of one's own ends. A shell ends the server, and three seconds later whatever took no notice of the end of
+# its terminal; what it leaves in the background ignores the signals that an ending tmux sends. The number of a program
+# that has ended may be another's by now. A newer tmux has a person's own shell read these words, which may know others.
 _ALIVE = "#{S:#{W:#{P:#{?pane_dead,,-#{pane_pid} }}}}"
 _KILL_LATER = f"(sleep 3; kill -s KILL -- {_ALIVE}) < /dev/null > /dev/null 2>&1 &"
-END_ALL = rf'run-shell "trap \"\" HUP TERM; {_KILL_LATER}" ; kill-server'
+_END_BY_SHELL = rf'run-shell -b "exec /bin/sh -c \"trap \\\"\\\" HUP TERM; {_KILL_LATER} kill -s TERM #{{pid}}\""'
+# Where no shell can be started, tmux sees to its own end.
+END_ALL = ("run-shell -b -d 10 -C kill-server", _END_BY_SHELL)
 
 
 class Pane(msgspec.Struct, frozen=True):
@@ -291,10 +293,11 @@ class Tmux:
 
     async def _settle_in(self, client: TmuxControl) -> None:
         # Not by `destroy-unattached`: tmux itself may crash of it when two clients leave at once.
-        end = END_ALL if self._ends_with_us else f"kill-session -t ={self._control_session}"
-        alone = f"if-shell -F -t '={self._control_session}:' '#{{?session_attached,,1}}' '{end}'"
-        close = ("set-hook", "-t", f"={self._control_session}:", "client-detached", alone)
-        _, said = await client.commands(close, ("display-message", "-p", "#{pid}"))
+        ends = END_ALL if self._ends_with_us else (f"kill-session -t ={self._control_session}",)
+        alone = f"if-shell -F -t '={self._control_session}:' '#{{?session_attached,,1}}'"
+        hook = ("set-hook", "-t", f"={self._control_session}:")
+        close = [(*hook, f"client-detached[{place}]", f"{alone} '{end}'") for place, end in enumerate(ends)]
+        *_, said = await client.commands(*close, ("display-message", "-p", "#{pid}"))
         client.server = int(said[0])
         if self._titles:
             # The client before this one has taken its subscription along.
