@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import termios
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -11,11 +12,14 @@ from subprocess import DEVNULL
 
 import anyio
 
+from farhand.disk.processes import started
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxRefused
 
 LOOK_SECONDS = 0.02
 NOTICE_MILLISECONDS = 4000
 LEAVE_SECONDS = 5.0
+# How long a program may take to notice that its terminal is gone.
+HANGUP_SECONDS = 3.0
 # What belongs to this very terminal: the agent's has its own.
 TERMINAL_VARIABLES = frozenset("TERM TMUX TMUX_PANE STY WINDOW COLUMNS LINES TERMCAP".split())
 # Detaches whoever looks, with the exit code of the agent: the client becomes a shell that ends so.
@@ -117,6 +121,34 @@ def _kept_terminal() -> Iterator[None]:
 
 
 async def end_server(server: tuple[str, ...]) -> None:
-    """Ends a tmux server of our own, with all that is left in it."""
+    """Ends a tmux server of our own, with all that is left in it, also what takes no notice of its terminal's end."""
+    # Where tmux is gone already, its client has left, and the shell that ends it all has begun (wires/tmux/server.py).
+    # As long as it answers, that shell may be ended with it, before it has made itself deaf to that.
+    living = await _ask(server, "list-panes", "-a", "-F", "#{?pane_dead,,#{pane_pid}}")
+    left = {leader: started(leader) for leader in map(int, living.split())}
+    await _ask(server, "kill-server")
+    with anyio.move_on_after(HANGUP_SECONDS, shield=True):
+        # Nobody tells of the end of a process that is not our child.
+        while any(_has_processes(leader, began) for leader, began in left.items()):  # noqa: ASYNC110
+            await anyio.sleep(LOOK_SECONDS)
+    for leader, began in left.items():
+        if _has_processes(leader, began):
+            with suppress(OSError):
+                os.killpg(leader, signal.SIGKILL)
+
+
+async def _ask(server: tuple[str, ...], *words: str) -> bytes:
+    """What tmux answers; nothing where it is gone or does not answer in time."""
     with anyio.move_on_after(LEAVE_SECONDS, shield=True):
-        await anyio.run_process([*server, "kill-server"], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=False)
+        return (await anyio.run_process([*server, *words], stdin=DEVNULL, stderr=DEVNULL, check=False)).stdout
+    return b""
+
+
+def _has_processes(leader: int, began: int | None) -> bool:
+    """Whether anything of that process group is left. As long as it has a process, its number is nobody else's: where
+    another process has the leader's number, the group is gone."""
+    try:
+        os.killpg(leader, 0)
+    except OSError:
+        return False
+    return started(leader) in (began, None)

@@ -18,6 +18,13 @@ from farhand.drivers.demo.replies import sunrise
 
 # As large as the pieces in which the app brings a file.
 PIECE_BYTES = 256 * 1024
+# No picture is made smaller before `goOn`.
+HELD_BACK = """() => {
+  const made = window.createImageBitmap;
+  window.createImageBitmap = (...given) => new Promise((done) => {
+    window.goOn = () => { window.createImageBitmap = made; done(made(...given)); };
+  });
+}"""
 # What a browser does with a picture that is pasted or dropped.
 HANDED_OVER = """(field, [how, bytes]) => {
   const picture = Uint8Array.from(atob(bytes), (one) => one.charCodeAt(0));
@@ -89,6 +96,7 @@ def test_what_goes_along_and_what_comes_back_is_the_same_on_two_phones(phone: Op
         opened.open_worker("demo")
     what_an_agent_writes_is_shown_and_never_run(one)
     a_picture_goes_along(one)
+    what_is_sent_while_a_picture_is_made_smaller_goes_when_it_is(one)
     how_far_a_file_has_come_is_seen_while_it_is_brought(one)
     a_picture_is_handed_over(other, "paste")
     one.say("demo", "think")
@@ -105,6 +113,28 @@ def a_picture_goes_along(opened: Phone) -> None:
     expect(opened.page.get_by_role("button", name="Remove dot.png")).to_be_visible()
     opened.tap(opened.button("Send"))
     expect(opened.answer("demo")).to_contain_text(f"{len(sunrise()):,} bytes of it")
+
+
+def what_is_sent_while_a_picture_is_made_smaller_goes_when_it_is(opened: Phone) -> None:
+    """Nobody taps twice; who writes on or takes the picture out in the meantime sends once more."""
+    opened.page.evaluate(HELD_BACK)
+    odd: FilePayload = {"name": "slow.bmp", "mimeType": "image/bmp", "buffer": sunrise()}
+    opened.composer("demo").fill("look, not at all")
+    opened.page.locator("input[type=file]").set_input_files(files=[odd])
+    opened.tap(opened.button("Send"))
+    opened.tap(opened.button("Remove slow.bmp"))
+    expect(opened.button("Remove slow.bmp")).to_have_count(0)
+    expect(opened.composer("demo")).to_have_value("look, not at all")
+    opened.page.evaluate("goOn()")
+    opened.page.evaluate(HELD_BACK)
+    opened.composer("demo").fill("look, slowly")
+    opened.page.locator("input[type=file]").set_input_files(files=[odd])
+    expect(opened.page.get_by_role("button", name="Remove slow.bmp")).to_be_visible()
+    opened.tap(opened.button("Send"))
+    expect(opened.composer("demo")).to_have_value("look, slowly")
+    opened.page.evaluate("goOn()")
+    expect(opened.composer("demo")).to_have_value("")
+    expect(opened.receipt("look, slowly")).to_contain_text("answered")
 
 
 def a_picture_is_handed_over(opened: Phone, how: str) -> None:
@@ -127,9 +157,10 @@ def how_far_a_file_has_come_is_seen_while_it_is_brought(opened: Phone) -> None:
 
     opened.page.route(re.compile(r"/api/uploads/.*offset=[1-9]"), hold)
     large: FilePayload = {"name": "notes.bin", "mimeType": "application/octet-stream", "buffer": bytes(4 * PIECE_BYTES)}
+    opened.composer("demo").fill("read it")
     opened.page.locator("input[type=file]").set_input_files(files=[large])
-    expect(opened.page.get_by_role("button", name="Remove notes.bin")).to_be_visible()
-    opened.say("demo", "read it")
+    # Not waited for: what is sent while the phone still reads the file goes when it has.
+    opened.tap(opened.button("Send"))
     bar = opened.page.get_by_role("progressbar")
     expect(bar).to_have_js_property("value", 0.25)
     held[0].continue_()

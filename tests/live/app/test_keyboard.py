@@ -71,6 +71,8 @@ def test_everything_is_done_by_keys_alone(phone: Opens, node: AppNode) -> None:
     keys.press("?")
     expect(opened.sheet).to_contain_text("Ctrl")
     keys.press("Escape")
+    # Until it is gone, the keys are the sheet's.
+    expect(opened.sheet).to_have_count(0)
     keys.press("f")
     expect(page).to_have_url(f"{node.address()}#/w/demo/files")
     keys.press("h")

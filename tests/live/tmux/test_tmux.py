@@ -10,6 +10,7 @@ import anyio
 import pytest
 from tests.live.tmux.typed import BOX, ENVIRONMENT, read_box, submitted, until
 
+from farhand.cli.remote_terminal import end_server
 from farhand.disk.processes import is_alive
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxGone, TmuxMissing, TmuxRefused, TmuxUnreachable
 from farhand.drivers.wires.tmux.submit import submit
@@ -65,6 +66,24 @@ async def test_a_terminal_of_its_own_ends_with_its_client_whatever_its_program_i
         client = (await own.command("display-message", "-p", "#{client_pid}"))[0]
         os.kill(int(client), signal.SIGKILL)
         await until(lambda: not is_alive(pane.pid))
+
+
+@pytest.mark.parametrize("ends_with_us", [False, True])
+async def test_the_end_of_a_terminal_of_its_own_kills_what_takes_no_notice(
+    short_folder: Path, tmux_server: tuple[str, ...], ends_with_us: bool
+) -> None:
+    """Whether its client still speaks to tmux or has just left, and tmux's own shell for this was ended by that end."""
+    ready = short_folder / "ready"
+    deaf = f"trap '' HUP TERM INT; touch {ready}; while :; do sleep 0.1; done"
+    async with Tmux(tmux_server, "door", ENVIRONMENT, ends_with_us=ends_with_us).opened() as own:
+        await own.start("ended", ["sh", "-c", "exit 0"], short_folder, {})
+        pane = await own.start("deaf", ["sh", "-c", deaf], short_folder, {})
+        await until(ready.exists)
+        if not ends_with_us:
+            await end_server(tmux_server)
+            await until(lambda: not is_alive(pane.pid))
+    await end_server(tmux_server)
+    await until(lambda: not is_alive(pane.pid))
 
 
 async def test_the_session_has_the_variables_and_the_directory(tmux: Tmux, short_folder: Path) -> None:

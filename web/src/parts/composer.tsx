@@ -1,6 +1,6 @@
 /** Where one writes: on touch Enter is a newline, Ctrl+Enter always sends; the draft is the state's, and kept. */
 
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../state/context";
 import type { Picture, Worker } from "../state/types";
 import { joined } from "../state/voice";
@@ -33,17 +33,30 @@ export function Composer({ worker }: { worker: Worker }) {
   const empty = text.trim() === "" && pictures.length === 0;
   useLayoutEffect(() => resize(field.current), [text]);
 
+  // It was sent while a file was still being made ready: it goes when that is, unless one changes it or goes elsewhere.
+  const due = useRef(false);
+  useEffect(() => {
+    due.current = false;
+  }, [worker.name]);
   const send = () => {
     // What was just put into the draft counts, whether it is drawn yet or not.
     const { text, pictures } = draft.peek();
-    if (text.trim() === "" && pictures.length === 0) return;
-    if (pictures.some((picture) => picture.progress < 1)) return;
+    due.current = pictures.some((picture) => picture.progress < 1);
+    if (due.current || (text.trim() === "" && pictures.length === 0)) return;
     actions.say(worker.name, text, { pictures });
     draft.value = { text: "", pictures: [] };
     field.current?.focus();
   };
+  useEffect(() => {
+    if (due.current) send();
+  }, [pictures]);
   const write = (next: string) => {
+    due.current = false;
     draft.value = { ...draft.value, text: next };
+  };
+  const remove = (picture: string) => {
+    due.current = false;
+    actions.detach(worker.name, picture);
   };
   const attach = (files: FileList | null | undefined) => {
     if (files?.length) void actions.attach(worker.name, [...files]);
@@ -68,12 +81,8 @@ export function Composer({ worker }: { worker: Worker }) {
         attach(event.dataTransfer?.files);
       }}
     >
-      <Pictures pictures={pictures.filter((one) => !isNote(one))} onRemove={(id) => actions.detach(worker.name, id)} />
-      <VoiceNotesLine
-        notes={pictures.filter(isNote)}
-        voice={voice}
-        onDrop={(note) => actions.detach(worker.name, note)}
-      />
+      <Pictures pictures={pictures.filter((one) => !isNote(one))} onRemove={remove} />
+      <VoiceNotesLine notes={pictures.filter(isNote)} voice={voice} onDrop={remove} />
       {voice.seconds === null ? null : <RecordingBar voice={voice} />}
       <div class="composer-row" hidden={voice.seconds !== null}>
         <label class="icon-button attach" title={t("attach")}>
