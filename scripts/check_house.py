@@ -43,12 +43,11 @@ CAUGHT_WHOLE = {
         2,
         "one parcel must not end the node, nor every start after it; it is given up and told",
     ),
-    "channels/telegram/inbound.py": (
+    "channels/kit/poison_messages.py": (
         1,
-        "an update would come again and again; after three tries it is told as given up",
+        "a message would come again for days; after three tries it is given up, and told",
     ),
     "channels/telegram/receive.py": (1, "polling goes on; the channel's health tells the fault"),
-    "channels/whatsapp/receive.py": (1, "Meta would bring it again for days; after three tries it is told as given up"),
     "cli/detached.py": (1, "whoever waits for the work is handed the whole trace"),
     "core/moves.py": (1, "one review's move must not end all others; it is logged whole and made again"),
     "core/sessions.py": (1, "one agent's records must not hide those of the others"),

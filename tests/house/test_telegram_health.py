@@ -7,14 +7,12 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
+from tests.house.tripping_hub import POISON, TrippingHub
 
 from farhand.channels.telegram.channel import TelegramChannel
 from farhand.channels.telegram.settings import TelegramSettings
 from farhand.core.clock import SystemClock
 from farhand.model.channel_ports import Channel, ChannelContext
-from farhand.model.commands import Accepted, Command, Say
-from farhand.model.ports import Hub
-from farhand.model.words import Sender
 from farhand.testing.house import open_house
 from farhand.testing.telegram import FakeBot
 from farhand.testing.telegram.bell import Bell
@@ -140,20 +138,6 @@ async def test_what_one_channel_has_to_say_comes_over_the_others(tmp_path: Path,
         assert lines == ["Telegram refuses the bot token: set TELEGRAM_BOT_TOKEN to a valid one."]
 
 
-class TrippingHub:
-    """A hub with an error in it, which one word brings out."""
-
-    def __init__(self, hub: Hub) -> None:
-        self._hub = hub
-        self.watch = hub.watch
-        self.look = hub.look
-
-    async def send(self, command: Command, sender: Sender) -> Accepted:
-        if isinstance(command, Say) and command.text == "poison":
-            raise ZeroDivisionError("an error that nobody foresaw")
-        return await self._hub.send(command, sender)
-
-
 @pytest.mark.parametrize("public", [False, True], ids=["polling", "webhook"])
 async def test_a_message_that_trips_an_error_of_ours_makes_nobody_deaf(
     tmp_path: Path, bot: FakeBot, public: bool
@@ -161,7 +145,7 @@ async def test_a_message_that_trips_an_error_of_ours_makes_nobody_deaf(
     async with telegram_house(tmp_path, bot, public=public, hub=TrippingHub) as telegram:
         await telegram.house.hire()
         await works(telegram)
-        await telegram.manager.says("poison")
+        await telegram.manager.says(POISON)
         await telegram.manager.says("after it")
         await telegram.manager.reads("answer to after it")
         await telegram.manager.reads("tripped an error in farhand")

@@ -10,6 +10,7 @@ import anyio
 import anyio.abc
 import httpx2
 import pytest
+from tests.house.tripping_hub import POISON, TrippingHub
 from tests.house.whatsapp_house import BSUID, NUMBER, WhatsAppHouse, whatsapp_house
 
 from farhand.channels.whatsapp.receive import LARGE_POSTS_HELD, LARGEST_POST
@@ -169,6 +170,23 @@ async def test_what_makes_no_sense_costs_itself_alone(tmp_path: Path, whatsapp: 
         assert await whatsapp.post(b"x" * 5_000_000) == 413
         await house.manager.reads("answer to good")
         assert await queued(house) == ["good"]
+
+
+async def test_a_message_that_trips_an_error_of_ours_is_given_up_and_told(
+    tmp_path: Path, whatsapp: FakeWhatsApp
+) -> None:
+    """Meta brings what was not taken again, for days; the third time it is taken, and what comes behind it is heard."""
+    async with whatsapp_house(tmp_path, whatsapp, hub=TrippingHub) as house, local_client() as client:
+        await house.house.hire()
+        poison, after = said_post(house, POISON, "wamid.P=="), said_post(house, "after it", "wamid.Q==")
+        codes: list[int] = []
+        for body in (poison, poison, after, poison, poison):
+            signed = {"X-Hub-Signature-256": signature(whatsapp.world, body)}
+            answer = await client.post(whatsapp.world.callback, content=body, headers=signed)
+            codes.append(answer.status_code)
+        assert codes == [500, 500, 200, 200, 500]
+        await house.manager.reads("tripped an error in farhand")
+        assert await queued(house) == ["after it"]
 
 
 async def test_messages_to_another_number_and_in_groups_are_nobodys(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from farhand.channels.whatsapp.settings import WhatsAppIdentity, WhatsAppSetting
 from farhand.channels.whatsapp.stored import WhatsAppState, WhatsAppStored
 from farhand.core.clock import SystemClock
 from farhand.model.channel_ports import Channel, ChannelContext
-from farhand.model.ports import Deliver
+from farhand.model.ports import Deliver, Hub
 from farhand.model.voice import Transcriber
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
@@ -72,6 +72,7 @@ async def whatsapp_house(
     agent: ScriptedDriver | None = None,
     voice: Transcriber | None = None,
     wrote_ago: float = 0.0,
+    hub: Callable[[Hub], Any] = lambda hub: hub,
     **options: Any,
 ) -> AsyncIterator[WhatsAppHouse]:
     """A house on WhatsApp, whose manager wrote so long ago; opened again in the same folder, it is the same node after
@@ -84,7 +85,8 @@ async def whatsapp_house(
             WhatsAppStored(context.folder).keep(WhatsAppState(chat=NUMBER, heard_at=float(int(manager.owner.wrote_at))))
         context.peers.show_at_terminal = shown.append  # type: ignore[method-assign,assignment]
         url = f"http://127.0.0.1:{context.port}"
-        return [WhatsAppChannel(whatsapp_settings(whatsapp, **options), replace(context, public_url=url, voice=voice))]
+        given = replace(context, public_url=url, voice=voice, hub=hub(context.hub))
+        return [WhatsAppChannel(whatsapp_settings(whatsapp, **options), given)]
 
     manager = person_of(whatsapp)
     async with open_house(folder, agent, SystemClock(), channels) as house:

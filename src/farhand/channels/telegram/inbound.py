@@ -1,21 +1,17 @@
 """From an update to a command: decodes it, hands it to the chat, and gives up what trips an error again and again."""
 
-from collections import Counter
-
 from farhand.channels.kit.chat import Chat
 from farhand.channels.kit.inbound import Inbound
+from farhand.channels.kit.poison_messages import PoisonMessages
 from farhand.channels.kit.surface import ChatMessage, ChatTap
 from farhand.channels.telegram.outbound import NAME, TelegramSurface
 from farhand.channels.telegram.parse import decode_update, to_message, to_tap
 from farhand.channels.telegram.topics import WorkerTopics
 from farhand.channels.telegram.words import CallbackQuery, TelegramMessage, UpdateContent
-from farhand.model.errors import FarhandError
 from farhand.model.logger import get_logger
 from farhand.model.words import replace
 
 log = get_logger("telegram")
-MOST_FAILURES = 3
-GIVEN_UP = "One of your messages tripped an error in farhand and was not obeyed. The log has it."
 
 
 class TelegramInbound:
@@ -27,23 +23,14 @@ class TelegramInbound:
         self._inbound: Inbound = chat.inbound
         self._surface = surface
         self._bot = bot
-        self._failures: Counter[int] = Counter()
+        self._poison = PoisonMessages(chat, NAME)
 
     async def take(self, update: bytes) -> None:
         """Obeys one update; returns when it is written down, raises StoreError when it could not be. One that trips an
         error of ours is given up after a few tries, which is announced: it would come again and block the queue."""
         number, content = decode_update(update)
-        try:
+        async with self._poison.attempt(number):
             await self._take(number, content)
-        except FarhandError:
-            raise
-        except Exception as error:
-            self._failures[number] += 1
-            if self._failures[number] < MOST_FAILURES:
-                raise
-            log.exception("update given up", update=number, error=type(error).__name__)
-            await self._chat.announce(GIVEN_UP)
-        self._failures.pop(number, None)
 
     async def _take(self, number: int, content: UpdateContent) -> None:
         """Strangers and unknown kinds are passed over."""

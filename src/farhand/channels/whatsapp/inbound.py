@@ -2,6 +2,7 @@
 
 from farhand.channels.kit.chat import Chat
 from farhand.channels.kit.outbound import LOST, replacement
+from farhand.channels.kit.poison_messages import PoisonMessages
 from farhand.channels.kit.surface import ChatMessage, QuotedMessage
 from farhand.channels.whatsapp.parse import ReceivedMessage, to_chat
 from farhand.channels.whatsapp.people import WhatsAppPeople
@@ -14,7 +15,6 @@ from farhand.model.store_ports import Parcel, Waiting
 from farhand.model.words import replace
 
 log = get_logger("whatsapp")
-GIVEN_UP = "One of your messages tripped an error in farhand and was not obeyed. The log has it."
 FAILED = "failed"
 # The window was closed; faults of theirs that pass.
 CLOSED = 131047
@@ -38,14 +38,20 @@ class WhatsAppInbound:
         self._people = people
         self._window = window
         self._phone_id = phone_id
+        self._poison = PoisonMessages(chat, NAME)
 
     async def take(self, received: ReceivedMessage) -> None:
-        """Obeys one message; returns when it is written down. Strangers, groups and unknown kinds are passed over."""
+        """Obeys one message; returns when it is written down. Strangers, groups and unknown kinds are passed over. One
+        that trips an error of ours is given up after a few tries: Meta would bring it again for days."""
         chat = self._people.chat_of(received.who)
         known = self._chat.manager_chat
         if not chat or received.message.group_id or known not in {"", chat}:
             log.warning("message passed over", kind=received.message.type, group=bool(received.message.group_id))
             return
+        async with self._poison.attempt(received.message.id):
+            await self._obey(received, chat)
+
+    async def _obey(self, received: ReceivedMessage, chat: str) -> None:
         # Whoever writes can be written to for a day; that is known before anything is answered.
         self._window.heard(chat, received.at)
         self._surface.hear(chat, received.message.id)
@@ -58,11 +64,6 @@ class WhatsAppInbound:
             self._people.note(received.who)
             self._chat.release()
             self._surface.mark_read(received.message.id)
-
-    async def give_up(self, received: ReceivedMessage) -> None:
-        """Tells the manager that one of their messages is not obeyed."""
-        if self._people.chat_of(received.who) == self._chat.manager_chat:
-            await self._chat.announce(GIVEN_UP)
 
     async def _quoted(self, reference: str) -> QuotedMessage:
         """WhatsApp names the message that is answered and does not say what it said: of ours the outbox knows."""

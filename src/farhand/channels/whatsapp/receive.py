@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import re
-from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
@@ -17,7 +16,7 @@ from farhand.channels.whatsapp.parse import ReceivedMessage, ReceivedPost, read_
 from farhand.channels.whatsapp.words import WhatsAppStatus
 from farhand.model import road
 from farhand.model.bounded import BodyBudget, read_bounded
-from farhand.model.errors import BadInput, FarhandError, StoreError, TooBusy, TooLarge
+from farhand.model.errors import BadInput, StoreError, TooBusy, TooLarge
 from farhand.model.http_guard import is_secret
 from farhand.model.logger import get_logger
 
@@ -28,7 +27,6 @@ SMALL_POST = 16 * 1024
 LARGE_POSTS_HELD = 4 * LARGEST_POST
 _SIGNATURE = re.compile(r"sha256=[0-9a-fA-F]{64}", re.ASCII)
 LONGEST_CHALLENGE = 200
-MOST_FAILURES = 3
 SIGNATURE_HEADER = "x-hub-signature-256"
 NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
 
@@ -42,10 +40,6 @@ class TakesMessages(Protocol):
 
     async def told(self, status: WhatsAppStatus) -> None:
         """What became of one of our messages."""
-        ...
-
-    async def give_up(self, received: ReceivedMessage) -> None:
-        """A message that trips an error of ours again and again is not obeyed; the manager is told."""
         ...
 
 
@@ -66,7 +60,6 @@ class WhatsAppWebhook:
         self._phone_id = phone_id
         self._app_secret = app_secret
         self._verify_token = verify_token
-        self._failures: Counter[str] = Counter()
         self._one_at_a_time = anyio.Lock()
         self._large = BodyBudget(LARGE_POSTS_HELD, LARGE_POSTS_HELD, free=SMALL_POST)
 
@@ -124,24 +117,9 @@ class WhatsAppWebhook:
         if post.unread:
             log.warning("pieces of a post could not be read", pieces=post.unread)
         for received in post.messages:
-            await self._take(received)
+            await self._inbound.take(received)
         for status in post.statuses:
             await self._inbound.told(status)
-
-    async def _take(self, received: ReceivedMessage) -> None:
-        """One that trips an error of ours is given up after a few tries: Meta would bring it again for days."""
-        identity = received.message.id
-        try:
-            await self._inbound.take(received)
-        except FarhandError:
-            raise
-        except Exception as error:
-            self._failures[identity] += 1
-            if self._failures[identity] < MOST_FAILURES:
-                raise
-            log.exception("message given up", error=type(error).__name__)
-            await self._inbound.give_up(received)
-        self._failures.pop(identity, None)
 
 
 def _declared(request: Request) -> int:
