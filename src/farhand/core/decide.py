@@ -16,7 +16,7 @@ from farhand.model.names import LONGEST, again, is_model_name, normalize, origin
 from farhand.model.plain_orders import PlainOrder, can_stop, last_said, not_begun, order_for
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Message, Present, Worker, kind_of
-from farhand.model.provenance import is_by_pipe, writer
+from farhand.model.provenance import INTRODUCED_BY, is_by_pipe, writer
 from farhand.model.review import is_reviewer
 from farhand.model.words import HowSettled, Mode, Sender
 from farhand.model.worker_names import RESERVED, worker_name
@@ -308,17 +308,21 @@ def _queued(worker: Worker, queued: facts.Queued) -> list[Draft]:
         # Nobody is before it: its turn begins in the same transaction.
         started = facts.TurnStarted(message=queued.message)
         drafts.append(Draft(worker=worker.name, turn=queued.message, fact=started))
-    elif not is_by_pipe(queued.by) and any(is_by_pipe(one.by) for one in worker.queue):
-        drafts.append(_before_pipes(worker, queued))
+    elif (place := _place(worker, queued)) < len(worker.queue):
+        order = [one.id for one in worker.queue]
+        order.insert(place, queued.message)
+        drafts.append(Draft(worker=worker.name, fact=facts.Reordered(messages=tuple(order), by=queued.by)))
     return drafts
 
 
-def _before_pipes(worker: Worker, queued: facts.Queued) -> Draft:
-    """Puts a person's message behind those of people, and before what colleagues and programs have written."""
-    last = max((place for place, one in enumerate(worker.queue, 1) if not is_by_pipe(one.by)), default=0)
-    order = [one.id for one in worker.queue]
-    order.insert(last, queued.message)
-    return Draft(worker=worker.name, fact=facts.Reordered(messages=tuple(order), by=queued.by))
+def _place(worker: Worker, queued: facts.Queued) -> int:
+    """Where in the queue it goes: a person's message behind those of people, and before what colleagues and programs
+    have written; the first words to a worker before all that waits, though somebody was quicker to write to it."""
+    if is_by_pipe(queued.by):
+        return len(worker.queue)
+    is_first = queued.by.via == INTRODUCED_BY
+    before = (one.on_its_way if is_first else not is_by_pipe(one.by) for one in worker.queue)
+    return max((place for place, is_before in enumerate(before, 1) if is_before), default=0)
 
 
 def _stop(worker: Worker, text: str, sender: Sender) -> list[Draft]:

@@ -65,6 +65,8 @@ class Failure(ScriptStep, frozen=True, tag="failure"):
     fields: dict[str, Any] = {}
 
 
+# Of a request that no step was left for, a complaint shows so much.
+MOST_SHOWN = 300
 AnyStep: TypeAlias = ScriptedReply | Failure
 # A step that depends on what was asked: it is given every text of the request.
 Composed: TypeAlias = Callable[[list[str]], AnyStep]
@@ -107,14 +109,15 @@ class ModelScript:
         for text in reversed(texts):
             for marker, steps in self._steps.items():
                 if marker in text:
-                    step = self._next(marker, steps)
+                    step = self._next(marker, steps, texts)
                     return step(texts) if callable(step) else step
         return None
 
-    def _next(self, marker: str, steps: list[Played]) -> Played:
+    def _next(self, marker: str, steps: list[Played], texts: list[str]) -> Played:
         taken = self._taken[marker]
         if taken >= len(steps):
-            self.complaints.append(f"{marker!r}: asked once more after its {len(steps)} steps")
+            asked = f"the last of {len(texts)} texts is {texts[-1][-MOST_SHOWN:]!r}"
+            self.complaints.append(f"{marker!r}: asked once more after its {len(steps)} steps; {asked}")
             return Failure(400, "invalid_request_error", f"the conversation {marker!r} has no step left")
         self._taken[marker] = taken + 1
         return steps[taken]

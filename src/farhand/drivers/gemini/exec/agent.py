@@ -40,7 +40,8 @@ class GeminiExecCli:
     async def play(self, turn: ExecTurn) -> str:
         """Runs the turn; why it ended, in case that the output did not say."""
         self._state = GeminiStreamState(turn=turn.prompt.id, session=self._session)
-        session, resume = await asyncio.to_thread(session_to_start, self._session, self._folder)
+        # Not in a thread: this program has nothing else to do meanwhile, and the way there takes longer.
+        session, resume = session_to_start(self._session, self._folder)
         words, text = turn_line(self._program, turn.mode, turn.model, session, resume=resume), _input(turn.prompt)
         data = text.encode()
         if len(data) > LONGEST_WORD:
