@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Most of the time a test waits for an agent's CLI or for a pause: four of them keep one core busy.
-WORKERS_PER_CORE = 4
+# Most of the time a test waits for an agent's CLI or for a pause: five of them keep one core busy.
+WORKERS_PER_CORE = 5
 MOST_WORKERS = 12
 # A long test that begins last would keep one worker busy while the others have nothing to do.
 SLOW_FIRST = (

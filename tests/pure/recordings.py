@@ -52,10 +52,10 @@ def places(value: Any, path: Place = ()) -> list[Place]:
 
 
 def mutated(record: Any, place: Place, change: Any) -> Any:
-    """The record with another value in that place, or, with `REMOVED`, without it."""
-    fresh = copy.deepcopy(record)
-    parent: Any = fresh
+    """The record with another value in that place, or, with `REMOVED`, without it. Only the way there is copied."""
+    fresh = parent = copy.copy(record)
     for key in place[:-1]:
+        parent[key] = copy.copy(parent[key])
         parent = parent[key]
     if change is REMOVED:
         del parent[place[-1]]

@@ -34,9 +34,7 @@ def read_lines(path: Path, offset: int) -> TailedLines:
         size = os.fstat(descriptor).st_size
         if size < offset:
             offset = 0
-        data = os.pread(descriptor, PIECE_BYTES, offset)
-        while data and b"\n" not in data and offset + len(data) < size and len(data) < LONGEST_LINE:
-            data += os.pread(descriptor, PIECE_BYTES, offset + len(data))
+        data = _read_to_line_end(descriptor, offset, size)
     finally:
         os.close(descriptor)
     end = data.rfind(b"\n") + 1
@@ -44,6 +42,16 @@ def read_lines(path: Path, offset: int) -> TailedLines:
         return TailedLines((), offset)
     lines = tuple(line for line in data[:end].split(b"\n") if line.strip())
     return TailedLines(lines, offset + end, more=offset + end < size)
+
+
+def _read_to_line_end(descriptor: int, offset: int, size: int) -> bytes:
+    """A piece, and more of them until one has the end of a line; each is looked at once, however long the line is."""
+    pieces, end = [os.pread(descriptor, PIECE_BYTES, offset)], min(size, offset + LONGEST_LINE)
+    at = offset + len(pieces[-1])
+    while pieces[-1] and b"\n" not in pieces[-1] and at < end:
+        pieces.append(os.pread(descriptor, PIECE_BYTES, at))
+        at += len(pieces[-1])
+    return b"".join(pieces)
 
 
 def size_of(path: Path) -> int:
