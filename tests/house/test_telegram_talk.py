@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
@@ -179,10 +180,12 @@ async def test_progress_is_edited_no_faster_than_told(tmp_path: Path, bot: FakeB
         await telegram.manager.says("talk")
         await telegram.manager.reads("word 0")
         link = telegram.agent.links["ann"]
+        began = anyio.current_time()
         for number in range(1, 200):
             await link.say(Said(text=f"word {number} "))
         await telegram.manager.reads("word 199")
-        assert len(await bot.calls("editMessageText")) < 20
+        allowed = (anyio.current_time() - began) / 0.2 + 2
+        assert len(await bot.calls("editMessageText")) <= allowed
 
 
 async def test_a_turn_goes_on_over_a_restart_with_the_same_progress_message(tmp_path: Path, bot: FakeBot) -> None:

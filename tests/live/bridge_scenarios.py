@@ -42,9 +42,10 @@ class Desk:
         await self.presses("Enter")
 
     async def writes(self, text: str) -> None:
-        """Types it, and does not send it."""
+        """Types it, and does not send it; the same may stand on the screen from before."""
+        times = (await self._screen()).count(text)
         await self._tmux("send-keys", "-t", SESSION, "-l", text)
-        await self.shows(text)
+        await wait(self._screen, lambda screen: str(screen).count(text) > times, text)
 
     async def presses(self, key: str) -> None:
         """One key."""
@@ -52,7 +53,10 @@ class Desk:
 
     async def shows(self, words: str) -> None:
         """Returns when the screen has these words."""
-        await wait(lambda: self._tmux("capture-pane", "-p", "-t", SESSION), lambda screen: words in str(screen), words)
+        await wait(self._screen, lambda screen: words in str(screen), words)
+
+    async def _screen(self) -> str:
+        return await self._tmux("capture-pane", "-p", "-t", SESSION)
 
     async def _tmux(self, *words: str) -> str:
         done = await anyio.run_process([*self.cli_env.server, *words], env=self.cli_env.environment)

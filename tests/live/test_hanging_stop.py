@@ -19,6 +19,8 @@ from farhand.model.ports import Can
 from farhand.run import run_until_signal
 
 folder, where = Path(sys.argv[1]), sys.argv[2]
+# Where nothing hangs, the limit is a net.
+stop_seconds = 240 if where == "nowhere" else 0.5
 
 class Hanging:
     name = "hanging"
@@ -36,7 +38,13 @@ class SlowDriver:
         await anyio.sleep_forever()
 
 settings = Settings(
-    node="test", folder=folder, port=0, working_directory=folder, host="127.0.0.1", stop_seconds=0.5, drain_seconds=0.1
+    node="test",
+    folder=folder,
+    port=0,
+    working_directory=folder,
+    host="127.0.0.1",
+    stop_seconds=stop_seconds,
+    drain_seconds=0.1,
 )
 drivers = {"slow": SlowDriver()} if where == "start" else {}
 anyio.run(run_until_signal, settings, drivers, lambda _: [Hanging()])
@@ -55,4 +63,4 @@ def test_a_signal_ends_a_node_that_hangs(tmp_path: Path, where: str, code: int) 
         finally:
             node.kill()
     log = tmp_path / LOG_FILE
-    assert ("did not stop within 0.5 s" in log.read_text() if log.exists() else False) == bool(code)
+    assert ("did not stop within" in log.read_text() if log.exists() else False) == bool(code)

@@ -20,7 +20,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 CHOICES = (Choice(id="yes", label="Allow"), Choice(id="no", label="Deny", allows=False))
 QUICK: dict[str, Any] = {"poll_seconds": 1, "edit_seconds": 0.1}
 # A call that hangs is left after this time, and so is one to a busy machine: no other fault is tried with it.
-HANGING: dict[str, Any] = {**QUICK, "answer_seconds": 3.0}
+HANGING: dict[str, Any] = {**QUICK, "answer_seconds": 10.0}
 
 METHODS = (
     ("getUpdates", ""),

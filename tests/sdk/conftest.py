@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from functools import partialmethod
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,8 +11,17 @@ import pytest
 
 from farhand.sdk.agent import Agent
 from farhand.sdk.context import LiveContext
+from farhand.sdk.mcp import McpServers
+from farhand.testing.clock import SAFETY_SECONDS
 from farhand.testing.models.gemini import FakeGemini
 from farhand.testing.sdk_env import sdk_context
+
+
+@pytest.fixture
+def patient_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers of MCP start by the dozen while others use the processors: only one that never answers is given up."""
+    patient = partialmethod(McpServers.__init__, connect_seconds=SAFETY_SECONDS)
+    monkeypatch.setattr(McpServers, "__init__", patient)
 
 
 class MakeAgent(Protocol):

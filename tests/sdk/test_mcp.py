@@ -21,7 +21,7 @@ from farhand.sdk.mcp import McpServers, from_client, read_server
 from farhand.sdk.mcp.config import BadServer, tool_name
 from farhand.testing.models.gemini import FakeGemini, calls, says
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("patient_servers")]
 SERVER = Path(__file__).with_name("mcp_server.py")
 HOSTILE = Path(__file__).with_name("hostile_mcp_server.py")
 STDIO = {"command": sys.executable, "args": [str(SERVER), "stdio"]}

@@ -96,7 +96,7 @@ async def test_hostile_guards_let_nothing_through(
     context: LiveContext, line: str, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("farhand.sdk.hooks.system.KILL_GRACE_SECONDS", 0.2)
-    timeout = 20_000 if "head" in line else 200
+    timeout = 200 if "200 ms" in sentence else 20_000
     outcome = await fire(system(config=commands("BeforeTool", line, timeout=timeout, name="guard")), context)
     assert outcome.decision == "deny"
     assert sentence in outcome.reason

@@ -16,7 +16,7 @@ from farhand.sdk import Ask, Notice, Session, SessionContext, SubagentError, den
 from farhand.sdk.hooks import BeforeToolInput, BeforeToolOutput
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("patient_servers")]
 
 
 def system(body: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ from farhand.model.words import Sender
 from farhand.testing.house import House, settings_in
 from farhand.testing.http import local_client
 from farhand.testing.scripted import ScriptedDriver
+from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot, Person
 
 MANAGER = 4242
@@ -40,11 +41,14 @@ class Team:
         self.settings: Settings = house.node.settings
         self.manager: Person = bot.person(MANAGER, "Mo")
 
-    async def hire(self, name: str = "ann", backend: str = "claude") -> None:
-        """Puts a worker on the team without a word to anybody: nobody is welcomed."""
+    async def hire(self, name: str = "ann", backend: str = "claude", *, gets_pipe: bool = True) -> None:
+        """Puts a worker on the team without a word to anybody: nobody is welcomed. Its pipe is there then."""
         command = Hire(id=self.house.id(), worker=name, backend=backend)
         accepted = await self.house.hub.send(command, Sender(via="node"))
         await self.house.fact(CameOnline, lambda event: event.worker == name, after=accepted.seq - 1)
+        # Whoever makes it hears of the hiring when everybody does.
+        if gets_pipe:
+            await until(self.pipe(name).exists)
 
     async def asks(self, text: str) -> str:
         """Says something to the bot and gives what it replies to that very message."""

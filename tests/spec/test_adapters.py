@@ -181,8 +181,8 @@ async def test_a_failure_is_told_in_a_sentence(tmp_path: Path) -> None:
         "opencode",
         "print(json.dumps({'type': 'text', 'part': {'text': 'half'}}), flush=True)\ntime.sleep(600)",
     )
-    late = await answer(OPENCODE, "x", tmp_path / "a", tmp_path, environ, limit_seconds=3)
-    assert late.text == "half\n\nOpenCode failed: it took longer than 3 s and was stopped."
+    late = await answer(OPENCODE, "x", tmp_path / "a", tmp_path, environ, limit_seconds=8)
+    assert late.text == "half\n\nOpenCode failed: it took longer than 8 s and was stopped."
     assert [one.limit_seconds for one in (CODEX, GEMINI, OPENCODE)] == [math.inf, 300, 300]
     gone = await answer(OPENCODE, "x", tmp_path / "a", tmp_path / "none", environ)
     assert "could not be started" in gone.error

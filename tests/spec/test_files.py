@@ -249,7 +249,7 @@ async def test_a_folder_that_somebody_else_made_is_not_used(tmp_path: Path, bot:
         WorkerFiles(tmp_path / "s", tmp_path / "tmp", "n").make_pipe("ann")
     async with team_house(tmp_path, bot, admin_chat_id="4242") as team:
         await bot.person(4242).says("/team")
-        await team.hire("ann")
+        await team.hire("ann", gets_pipe=False)
         told = await team.manager.reads("ann has no pipe and no folder")
         assert "belongs to somebody else" in told.text
         failed = await team.manager.sends_document(b"x", "x.txt")

@@ -35,9 +35,9 @@ class Screen:
         self._call("send-keys", "-t", "desk", "-l", text)
         self._call("send-keys", "-t", "desk", "Enter")
 
-    def press(self, key: str) -> None:
-        """Presses a key by its name in tmux, or types letters without Enter."""
-        self._call("send-keys", "-t", "desk", key)
+    def press(self, *keys: str) -> None:
+        """Presses keys by their names in tmux, or types letters without Enter."""
+        self._call("send-keys", "-t", "desk", *keys)
 
     def send(self, data: bytes) -> None:
         """Sends bytes as a terminal would: a click, a paste."""

@@ -227,7 +227,10 @@ async def press(cli_env: ClaudeEnv, pane: Pane, key: str) -> None:
     with anyio.fail_after(240):
         while "Do you want to proceed?" in await cli_env.tmux.capture(pane):
             await cli_env.tmux.press(pane, key)
-            await anyio.sleep(0.5)
+            # A key too many would be taken by what comes behind the dialog.
+            with anyio.move_on_after(5):
+                while "Do you want to proceed?" in await cli_env.tmux.capture(pane):  # noqa: ASYNC110
+                    await anyio.sleep(0.05)
 
 
 async def kill_hooks(cli_env: ClaudeEnv) -> None:

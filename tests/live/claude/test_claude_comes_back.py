@@ -219,7 +219,7 @@ async def model_and_mode_are_changed(house: House, cli_env: ClaudeEnv) -> None:
     ended = await house.event(TurnEnded, after=ended.seq)
     await house.send(Tune(id="t2", model="no-such-model", mode=Mode.PLAN))
     assert (await house.fact(Tuned, after=ended.seq)).refused == "Claude Code says: Model 'no-such-model' not found"
-    assert "accept edits on" in await cli_env.tmux.capture(pane)
+    await until(cli_env, pane, "accept edits on")
     await house.say("zz-other")
     await house.event(TurnEnded, after=ended.seq)
     assert (house.worker().model, house.worker().mode) == ("sonnet", Mode.AUTO_EDIT)

@@ -107,7 +107,7 @@ async def test_a_paused_message_never_runs_later(ann: SharedWorker) -> None:
         assert isinstance(paused.fact, TurnEnded)
         assert paused.fact.how is HowEnded.INTERRUPTED
         [pane] = (await cli_env.tmux.find("claude-")).values()
-        assert read_box(await cli_env.tmux.capture(pane, colours=True)) == ""
+        await until_box(cli_env, pane, "")
         await cli_env.tmux.type(pane, "zz-desk")
         await cli_env.tmux.press(pane, "Enter")
         at_the_desk = await house.event(TurnEnded, after=paused.seq)
@@ -130,7 +130,7 @@ async def test_what_a_person_types_while_a_turn_is_stopped_stays_in_the_box(ann:
         await until(cli_env, pane, "half a thought")
         await house.interrupt()
         await house.event(TurnEnded)
-        assert read_box(await cli_env.tmux.capture(pane, colours=True)) == "half a thought"
+        await until_box(cli_env, pane, "half a thought")
         await empty_box(cli_env, pane)
 
 

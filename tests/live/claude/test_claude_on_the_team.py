@@ -198,8 +198,7 @@ async def let_go_in_mid_turn(cli_env: ClaudeEnv, phone: Phone) -> None:
     await cli_env.model.asked("zz-two")
     await phone.manager.says("/end ann")
     await phone.manager.reads("Ann removed from your team.", seconds=SECONDS)
-    chat = await phone.bot.messages(MANAGER)
-    assert sum("■ Stopped." in one.text for one in chat if not one.deleted) == 3
+    await stopped(phone, 3)
     assert "claude-test-ann" not in await tmux(cli_env, "list-sessions")
     assert json.loads(await called(phone, "/workers")) == {"workers": []}
     await until(lambda: not cli_env.agents())

@@ -6,7 +6,7 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -35,7 +35,8 @@ async def opencode_env(folder: Path, server: tuple[str, ...]) -> AsyncIterator[O
         await opened.tidy()
         # A terminal that is ended in its first moments may outlive its tmux.
         for pid in opened.agents():
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         assert json.loads(opened.settings.read_text()) == configuration(address), (
             "the person's own settings were touched"
         )

@@ -28,7 +28,7 @@ from farhand.model.words import Mode
 # The text is seen in the box before Enter: no further wait is needed.
 BOX = BoxOptions(read_box=read_box, holds=holds, stash="C-s", enter_delay_seconds=0.0)
 is_command = commands(r"^/[a-z][\w:-]*(\s|$)")
-_START_SECONDS = 30.0
+_START_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 # A dialog that gets keys in its first moments hears none ever after.
 _DIALOG_SECONDS = 1.0

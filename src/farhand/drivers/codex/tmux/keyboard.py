@@ -33,7 +33,7 @@ BOX = BoxOptions(
     refusals=refusals,
 )
 is_command = commands(r"^/[a-z][\w-]*(\s|$)")
-_START_SECONDS = 30.0
+_START_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 0.5
 _LATE_SECONDS = 4.0
