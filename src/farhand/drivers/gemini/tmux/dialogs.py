@@ -243,15 +243,14 @@ class GeminiDialogs:
             return NotTaken(why=CHANGED)
         answered = settled.how is HowSettled.ANSWERED
         choice, note = (settled.choice or DENY, settled.note) if answered else (DENY, "")
-        allows = choice != DENY and is_sure(question)
-        if allows:
-            # It may have run before its dialog is seen to be gone.
-            self.open = allow(self.open, question.call)
+        sure, call = is_sure(question), question.call
+        allows = choice != DENY
+        if sure:
+            # Before the dialog is seen to be gone the call may be over, and the same be announced once more.
+            self.open = allow(self.open, call) if allows else refuse(self.open, call)
         outcome = await self._keyboard.answer(question, choice, note)
-        if allows and isinstance(outcome, NotTaken):
-            self.open = disallow(self.open, question.call)
-        if not allows and isinstance(outcome, Taken) and is_sure(question):
-            self.open = refuse(self.open, question.call)
+        if sure and isinstance(outcome, NotTaken):
+            self.open = disallow(self.open, call) if allows else announced(self.open, call)
         if isinstance(outcome, Taken) and note and settled.by and not takes_advice(question):
             self._queue.put(LateFacts((Queued(message=f"advice:{ask.id}", text=note, by=settled.by),)))
         return outcome
