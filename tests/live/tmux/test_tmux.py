@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from itertools import chain
 from pathlib import Path
 
 import anyio
@@ -66,6 +68,38 @@ async def test_a_terminal_of_its_own_ends_with_its_client_whatever_its_program_i
         client = (await own.command("display-message", "-p", "#{client_pid}"))[0]
         os.kill(int(client), signal.SIGKILL)
         await until(lambda: not is_alive(pane.pid))
+
+
+OWNER = """
+import os, sys, anyio
+from pathlib import Path
+from farhand.drivers.wires.tmux import Tmux
+
+async def own(server):
+    async with Tmux(server, "door", os.environ, ends_with_us=True).opened() as tmux:
+        pane = await tmux.start("left", ["cat", "-"], Path.cwd(), {})
+        print(pane.pid, *await tmux.command("display-message", "-p", "#{client_pid}"), flush=True)
+        await anyio.sleep_forever()
+
+anyio.run(own, tuple(sys.argv[1:]))
+"""
+
+
+async def test_a_terminal_ends_with_a_killed_owner_whom_tmux_still_had_something_to_tell(
+    tmux_server: tuple[str, ...],
+) -> None:
+    """tmux 3.3a keeps such a client for ever, and would keep the terminal."""
+    words = [sys.executable, "-c", OWNER, *tmux_server]
+    async with await anyio.open_process(words, stderr=None, env=ENVIRONMENT) as owner:
+        assert owner.stdout is not None
+        pane, client = map(int, (await owner.stdout.receive()).split())
+        owner.send_signal(signal.SIGSTOP)
+        # More than a pipe holds.
+        for _ in range(12):
+            names = [("rename-window", "-t", "=door:", f"{number}" * 75, ";") for number in range(10, 70)]
+            await anyio.run_process([*tmux_server, *chain.from_iterable(names)])
+        owner.kill()
+        await until(lambda: not is_alive(pane) and not is_alive(client))
 
 
 @pytest.mark.parametrize("ends_with_us", [False, True])

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
-from subprocess import PIPE
+from subprocess import DEVNULL, PIPE
 
 import anyio
 from anyio.abc import Process
@@ -24,6 +24,11 @@ _NO_SOCKET = lazy_pattern(
     r"error connecting to .*(?<!\(No such file or directory\))(?<!\(Connection refused\))$"
     r"|error creating |couldn't create directory |directory .* has unsafe permissions"
 )
+
+
+# tmux 3.3a keeps a client for ever that ends while tmux has something to say to it, and with the client what is to end
+# with it. A shell that outlives us hears of our end by its standard input, and kills a client that is still there then.
+_KILL_CLIENT = 'read -r _; sleep 1; kill -s KILL "$1"'
 
 
 class _Waiting:
@@ -167,6 +172,7 @@ async def control(
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.read, name="tmux control")
             tasks.start_soon(client.read_errors, name="tmux errors")
+            tasks.start_soon(_end_with_us, process, name="tmux client's end")
             if await client.ready():
                 yield client
             else:
@@ -178,6 +184,25 @@ async def control(
     if problem is not None:
         # Outside of the group, which would wrap it into another error.
         raise problem
+
+
+async def _end_with_us(client: Process) -> None:
+    """Until it is cancelled, the client is killed should we be killed."""
+    words = ["/bin/sh", "-c", _KILL_CLIENT, "sh", str(client.pid)]
+    try:
+        shell = await anyio.open_process(
+            words, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, env={}, start_new_session=True
+        )
+    except OSError:
+        # Without it all works but that.
+        return
+    try:
+        await anyio.sleep_forever()
+    finally:
+        # Before its standard input is closed.
+        shell.kill()
+        with anyio.CancelScope(shield=True):
+            await shell.aclose()
 
 
 async def _close(process: Process) -> None:
