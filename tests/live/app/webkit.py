@@ -24,6 +24,25 @@ _NOT_YET = (
     "element click intercepted", "element not interactable", "no such element", "stale element reference",
 )  # fmt: skip
 
+# A sheet that still slides in is elsewhere by the time of the click.
+_STANDS_STILL = """
+const found = document.querySelector(arguments[0]);
+for (let one = found; one; one = one.parentElement)
+  if (one.getAnimations().some((moving) => moving.playState === "running")) return false;
+return found !== null;
+"""
+# Where it is, how large the page and the app are, and what lies over it.
+_PLACE = """
+const place = (one) => JSON.parse(JSON.stringify(one?.getBoundingClientRect() ?? null));
+const found = place(document.querySelector(arguments[0]));
+const over = found && document.elementFromPoint(found.x + found.width / 2, found.y + found.height / 2);
+return JSON.stringify([
+  found, place(document.querySelector("#app")), [innerWidth, innerHeight],
+  [visualViewport?.width, visualViewport?.height],
+  document.documentElement.style.cssText, over && over.outerHTML.slice(0, 200), document.body.innerText.slice(0, 300),
+]);
+"""
+
 
 def mini_browser() -> str:
     """WebKitGTK's own small browser; empty where there is none."""
@@ -58,7 +77,7 @@ class WebKit:
         return found
 
     def click(self, css: str) -> None:
-        """Clicks what that selector finds, once it is there and nothing lies over it."""
+        """Clicks what that selector finds, once it is there, stands still and nothing lies over it."""
         self._act(css, "click")
 
     def type(self, css: str, text: str) -> None:
@@ -68,7 +87,7 @@ class WebKit:
     def _act(self, css: str, what: str, **body: object) -> None:
         deadline = time.monotonic() + SAFETY_SECONDS
         while True:
-            self.wait("return document.querySelector(arguments[0]) !== null", css)
+            self.wait(_STANDS_STILL, css)
             element = self._client.post(f"{self._session}/element", json={"using": "css selector", "value": css})
             found = element.json()["value"]
             if _ELEMENT in found:
@@ -78,7 +97,7 @@ class WebKit:
                 return
             # It was drawn anew in between, or something moves over it.
             assert found["error"] in _NOT_YET, found
-            assert time.monotonic() < deadline, f"{what} on {css}: {found}"
+            assert time.monotonic() < deadline, f"{what} on {css}: {found} {self.evaluate(_PLACE, css)}"
 
 
 @contextmanager
