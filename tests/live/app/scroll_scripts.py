@@ -1,18 +1,19 @@
 """Scripts that watch the scroller of the phone app from within its page: what moves, and what is made."""
 
 # What is measured before the app has kept the place, nobody sees: it does so when heights are observed, before the
-# picture is drawn, and whoever observes them later measures what will be drawn.
+# picture is drawn, and whoever observes them later measures what will be drawn. So does where it stands at first.
 WATCH = """async (pixels) => {
   const box = document.querySelector(".scroller");
   const top = box.getBoundingClientRect().top;
   const row = [...document.querySelectorAll(".row")].find((one) => one.getBoundingClientRect().top > top + 20);
-  const before = row.getBoundingClientRect().top;
   const answer = [...document.querySelectorAll(".row")].at(-1);
   const height = answer.offsetHeight;
+  let before = null;
   let moved = 0;
   let measured = 0;
   const observer = new ResizeObserver(() => {
     measured += 1;
+    before ??= row.getBoundingClientRect().top;
     moved = Math.max(moved, Math.abs(row.getBoundingClientRect().top - before));
   });
   observer.observe(document.querySelector(".rows"));
@@ -31,12 +32,13 @@ WATCH_BOTH = """async (pixels) => {
   const place = () => row.getBoundingClientRect();
   const above = () => place().top - rows.getBoundingClientRect().top;
   const below = () => rows.getBoundingClientRect().bottom - place().bottom;
-  const before = { top: place().top, above: above(), below: below() };
+  let before = null;
   let moved = 0;
   new ResizeObserver(() => {
+    before ??= { top: place().top, above: above(), below: below() };
     moved = Math.max(moved, Math.abs(place().top - before.top));
   }).observe(rows);
-  while (above() < before.above + pixels || below() < before.below + pixels)
+  while (before === null || above() < before.above + pixels || below() < before.below + pixels)
     await new Promise(requestAnimationFrame);
   return moved;
 }"""

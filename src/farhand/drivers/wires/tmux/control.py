@@ -190,9 +190,11 @@ async def _end_with_us(client: Process) -> None:
     """Until it is cancelled, the client is killed should we be killed."""
     words = ["/bin/sh", "-c", _KILL_CLIENT, "sh", str(client.pid)]
     try:
-        shell = await anyio.open_process(
-            words, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, env={}, start_new_session=True
-        )
+        # Shielded: a process whose start is cancelled is left to nobody.
+        with anyio.CancelScope(shield=True):
+            shell = await anyio.open_process(
+                words, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, env={}, start_new_session=True
+            )
     except OSError:
         # Without it all works but that.
         return
