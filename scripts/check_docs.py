@@ -19,10 +19,10 @@ NAMING = ("glossary.md", "CONTRIBUTING.md", "findings.md")
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 _SPAN = re.compile(r"`([^`\n]+)`")
-_READS = re.compile(
-    r'(?:environ(?:ment)?(?:\.get\(|\.pop\(|\[)|number\(environ, )"([A-Z][A-Z_]+)"|"([A-Z_]+)" not in \w*environ'
+READS = re.compile(
+    r'(?:environ(?:ment)?(?:\.get\(|\.pop\(|\[)|number\(\s*environ,\s*)\s*"([A-Z][A-Z0-9_]+)"'
+    r'|"([A-Z][A-Z0-9_]+)" not in \w*environ'
 )
-_ROUTE = re.compile(r'\bRoute\(\s*(?:([A-Z_]+) \+ )?"([^"]+)"[^)]*?(?:methods=\["(\w+)"\])?\)')
 _ROAD = re.compile(r"^### Road: (.+?)\n(.*?)(?=^##|\Z)", re.DOTALL | re.MULTILINE)
 _ROW = re.compile(r"^\| *([0-9–]+) *\|([^|]*)\|(.*)\|$", re.MULTILINE)
 _FUNCTION = re.compile(r"`([\w./-]+\.py)::([\w.]+)`")
@@ -121,9 +121,9 @@ class RoadCounts(NamedTuple):
 
 # The longest that each road may be. Only ever shorter than this.
 LIMITS: Mapping[str, RoadCounts] = {
-    "Claude in tmux": RoadCounts(20, 25, 55, 43),
-    "Codex headless": RoadCounts(17, 21, 46, 33),
-    "The demo": RoadCounts(17, 22, 47, 33),
+    "Claude in tmux": RoadCounts(20, 25, 61, 48),
+    "Codex headless": RoadCounts(17, 21, 52, 38),
+    "The demo": RoadCounts(17, 22, 53, 38),
 }
 
 
@@ -177,8 +177,9 @@ def roads_complaints(page: str) -> Iterator[str]:
 
 
 def rows(text: str) -> set[str]:
-    """The first code span of every row of every table."""
-    return {match.group(1) for match in re.finditer(r"^\| *`([^`]+)`", text, re.MULTILINE)}
+    """The code spans that every row of every table begins with."""
+    begun = re.findall(r"^\| *(`[^`]+`(?:, `[^`]+`)*)", text, re.MULTILINE)
+    return {name for spans in begun for name in re.findall(r"`([^`]+)`", spans)}
 
 
 def differing(what: str, page: str, told: Iterable[str], true: Iterable[str]) -> Iterator[str]:
@@ -196,7 +197,7 @@ def settings_read() -> set[str]:
         *(SOURCE / "cli").glob("*.py"),
         *(SOURCE / "channels").glob("*/settings.py"),
     ]
-    found = (match for room in rooms for match in _READS.finditer(room.read_text("utf-8")))
+    found = (match for room in rooms for match in READS.finditer(room.read_text("utf-8")))
     return {match.group(1) or match.group(2) for match in found}
 
 
@@ -208,10 +209,19 @@ def routes_served() -> set[str]:
 
 
 def routes_in(text: str) -> Iterator[str]:
-    """The routes of one module; the beginning of a path may be a constant of that module."""
-    for constant, path, method in _ROUTE.findall(text):
-        start = re.search(rf'^{constant} = "([^"]+)"', text, re.MULTILINE) if constant else None
-        yield f"{method or 'GET'} {start.group(1) if start else ''}{path}"
+    """The routes of one module, a WebSocket's among them; a path, or its beginning, may be a constant of that module."""
+    tree = ast.parse(text)
+    assigned = (node for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant))
+    constants = {ast.unparse(node.targets[0]): node.value for node in assigned}
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in ("Route", "WebSocketRoute"):
+            parts = call.args[:1]
+            if isinstance(parts[0], ast.BinOp):
+                parts = [parts[0].left, parts[0].right]
+            known = [constants.get(ast.unparse(part), part) for part in parts]
+            if path := "".join(str(one.value) for one in known if isinstance(one, ast.Constant)):
+                methods = next((ast.literal_eval(one.value) for one in call.keywords if one.arg == "methods"), ["GET"])
+                yield from (f"{method} {path}" for method in methods)
 
 
 def dependencies() -> set[str]:

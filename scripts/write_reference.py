@@ -115,20 +115,25 @@ MIRRORED = {{
 
 def slash_commands() -> str:
     """The page of the slash commands."""
-    blocked = ", ".join(f"`/{name}`" for name in sorted(slash.INTERACTIVE))
+    open_chat = slash.open_chat()
+    blocked, only_there = (
+        ", ".join(f"`/{name}`" for name in sorted(some))
+        for some in (open_chat.blocked, slash.INTERACTIVE - open_chat.blocked)
+    )
     groups = "\n".join(slash_group(group) for group in slash.GROUPS)
     return f"""# Slash commands
 
 {WRITTEN}
-What can be typed in a chat (Telegram) and in the terminal conversation (`make run`, `farhand chat`): one table,
+What can be typed in a chat (Telegram, WhatsApp) and in the terminal conversation (`make run`, `farhand chat`): one table,
 `src/farhand/model/slash.py`. `/help` in the terminal tells the same. `/ann` focuses the worker ann, `/ann text` says
 it to her as well; `@ann text` and `@all text` leave the focus alone. A pair of double quotes makes one word of several.
 
 {groups}
 ## In chats alone
 
-Any other command goes to the focused worker as it is. But for these, which need a keyboard and are refused:
-{blocked}.
+Any other command goes to the focused worker as it is. But for these, which need a keyboard and are refused, with a word
+on what does the same here: {blocked}.
+Telegram refuses {only_there} as well, as its bot always has.
 
 ## In the terminal alone
 
@@ -146,7 +151,8 @@ def slash_row(one: slash.Slash) -> str:
     """One row: how it is typed, what it does, where it works, and which command of `farhand` does the same."""
     typed = f"{one.synopsis} {one.flags}".rstrip().replace("|", "\\|")
     also = "".join(f", `/{alias}`" for alias in one.aliases)
-    where = [name for name in one.surfaces if name != slash.CHAT or one.name not in slash.INTERACTIVE]
+    but_one = f"{slash.CHAT} (not Telegram)" if one.name in slash.INTERACTIVE else slash.CHAT
+    where = [but_one if name == slash.CHAT else name for name in one.surfaces]
     same = f"`farhand {one.cli}`" if one.cli else ""
     return f"| `{typed}`{also} | {one.help} | {', '.join(where)} | {same} |\n"
 

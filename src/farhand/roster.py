@@ -58,10 +58,10 @@ def driver_context(settings: Settings, owner: int | None = None) -> DriverContex
     from farhand.sandbox.environment import child_environment
     from farhand.sandbox.holders import LocalHolders
 
-    user, sandboxes = settings.agent_user, sandboxes_of(settings)
+    user, sandboxes, secrets = settings.agent_user, sandboxes_of(settings), channel_secrets()
 
     def child(added: Mapping[str, str]) -> dict[str, str]:
-        environment = child_environment(settings.environment, added)
+        environment = child_environment(settings.environment, added, secrets)
         return environment if user is None else user.environment(environment)
 
     return DriverContext(

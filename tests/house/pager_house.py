@@ -15,11 +15,12 @@ from farhand.testing.house import House
 from farhand.testing.http import local_client
 
 ROOT = "tests.house.toy_channels"
+SECRET = "known to the pager"
 
 
 def pager_channels(folder: Path, **variables: str) -> Channels:
     """Whatever channels the folder of toys has, with the pager's screen in that folder."""
-    given = {"PAGER_FILE": str(folder / "screen"), **variables}
+    given = {"PAGER_SECRET": SECRET, "PAGER_FILE": str(folder / "screen"), **variables}
 
     def channels(context: ChannelContext) -> list[Channel]:
         return roster.build_channels(replace(context, variables=given), ROOT)
@@ -34,7 +35,8 @@ def read_screen(folder: Path) -> list[PagerLine]:
     return screen([msgspec.json.decode(line, type=PagerLine) for line in lines])
 
 
-async def post(house: House, **body: str) -> int:
+async def post(house: House, secret: str = SECRET, **body: str) -> int:
     """Somebody presses the keys of a pager; the status that comes back."""
+    address, headers = f"http://127.0.0.1:{house.node.port}/pager", {"X-Pager-Secret": secret}
     async with local_client() as client:
-        return (await client.post(f"http://127.0.0.1:{house.node.port}/pager", json=body)).status_code
+        return (await client.post(address, json=body, headers=headers)).status_code

@@ -17,6 +17,7 @@ from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.errors import SettingWrong
 from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.words import Choice
+from farhand.sandbox.environment import child_environment, without_secrets
 from farhand.testing.house import SAFETY_SECONDS, House, open_house
 from farhand.testing.scripted import ScriptedDriver
 
@@ -47,7 +48,7 @@ async def test_it_is_found_by_its_manifest_and_is_not_there_unless_it_is_set_up(
     async with open_house(tmp_path, channels=lambda context: roster.build_channels(context, ROOT)) as house:
         assert house.node.status()["channels"] == {}
     async with open_house(tmp_path, channels=pager_channels(tmp_path)) as house:
-        assert house.node.status()["channels"] == {"pager": "starting"}
+        assert house.node.status()["channels"] == {"pager": "posts"}
         assert house.node.manager_chat() == ""
 
 
@@ -61,6 +62,24 @@ async def test_a_channel_is_given_its_own_variables_alone() -> None:
         "TELEGRAM_BOT_TOKEN",
         "TELEGRAM_WEBHOOK_SECRET",
     ]
+
+
+async def test_its_secret_is_kept_from_all_other_programs() -> None:
+    assert manifests.channel_secrets(ROOT) == manifests.channel_tokens(ROOT) == ["PAGER_SECRET"]
+    variables, secrets = {"PAGER_SECRET": "known", "PATH": "/bin"}, manifests.channel_secrets(ROOT)
+    assert without_secrets(variables, secrets) == {"PATH": "/bin"}
+    # Nor does a driver pass it on that was told to.
+    assert child_environment({"PATH": "/bin"}, variables, secrets) == {"PATH": "/bin"}
+
+
+async def test_whoever_does_not_know_the_secret_is_not_heard(tmp_path: Path) -> None:
+    async with open_house(tmp_path, channels=pager_channels(tmp_path)) as house:
+        for secret in ("", "guessed"):
+            assert await post(house, secret, id="1", pager="mo", text="/hire ann") == 403
+        assert await post(house, id="1", pager="mo", text="x" * 70_000) == 413
+        assert await post(house, nobody="mo") == 400
+        assert house.node.manager_chat() == ""
+        assert read_screen(tmp_path) == []
 
 
 async def test_it_hears_and_answers_the_manager_and_nobody_else(tmp_path: Path) -> None:

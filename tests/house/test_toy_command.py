@@ -22,16 +22,17 @@ def insert(file: Path, before: str, block: str, indent: str) -> None:
     file.write_text(text.replace(before, textwrap.indent(textwrap.dedent(block), indent) + before), "utf-8")
 
 
-def test_a_new_command_works_on_every_surface(short_folder: Path) -> None:
+def test_a_new_command_works_on_every_surface(short_folder: Path, telegram_address: str) -> None:
     blocks = dict(_BLOCK.findall(PAGE.read_text("utf-8")))
     assert list(blocks) == ["commands", "slash", "decide"]
     source = short_folder / "src" / "farhand"
-    shutil.copytree(Path(farhand.__file__).parent, source, ignore=shutil.ignore_patterns("__pycache__", "sdk"))
+    shutil.copytree(Path(farhand.__file__).parent, source, ignore=shutil.ignore_patterns("__pycache__"))
     insert(source / "model" / "commands.py", "Command: TypeAlias = (\n", blocks["commands"] + "\n\n", "")
     insert(source / "model" / "commands.py", "    Hire\n    | End\n", "Praise |", "    ")
     insert(source / "model" / "slash.py", '    Slash("team",', blocks["slash"].rstrip() + ",\n", "    ")
     insert(source / "core" / "decide.py", "        case commands.Focus(", blocks["decide"], "        ")
-    environment = {**os.environ, "PYTHONPATH": str(source.parent), "PYTHONDONTWRITEBYTECODE": "1"}
-    order = [sys.executable, str(ROOT / "tests" / "house" / "toy_node.py"), str(short_folder / "node")]
+    paths = f"{source.parent}{os.pathsep}{ROOT}"
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    order = [sys.executable, "-m", "tests.house.toy_node", str(short_folder / "node"), telegram_address]
     told = subprocess.run(order, env=environment, capture_output=True, text=True, check=False)
     assert told.stdout.endswith("praised everywhere\n"), told.stdout + told.stderr

@@ -16,7 +16,7 @@ from farhand.channels.whatsapp.phone_number import WhatsAppChannel
 from farhand.channels.whatsapp.templates import BODY, BUTTON, template
 from farhand.model.attention import AttentionKind
 from farhand.model.attention_rules import Buzz, Matter
-from farhand.model.facts import AskRaised, AskSettled, Said, Showed, ToolStarted, TurnEnded
+from farhand.model.facts import AskRaised, AskSettled, Said, Showed, ToolStarted, Tuned, TurnEnded
 from farhand.model.slash import CHAT, SLASHES
 from farhand.model.words import Attachment, Choice, HowEnded
 from farhand.testing.scripted import ScriptedDriver
@@ -402,6 +402,18 @@ async def test_every_command_of_a_chat_is_one_here(tmp_path: Path, whatsapp: Fak
             else:
                 await house.manager.sees(partial(is_answered, said.id))
         assert not [text for text in house.delivered if text.startswith("/")]
+
+
+async def test_the_model_is_shown_and_changed_by_its_own_command(tmp_path: Path, whatsapp: FakeWhatsApp) -> None:
+    """Only Telegram refuses `/model`, for its spec says so."""
+    async with whatsapp_house(tmp_path, whatsapp) as house:
+        await house.house.hire()
+        await house.manager.reads("(mode default)")
+        house.manager.says("/model opus")
+        tuned = await house.house.fact(Tuned)
+        assert tuned.model == "opus"
+        house.manager.says("/help model")
+        await house.manager.reads("/model [name] <model>")
 
 
 def is_answered(message: str, chat: list[PhoneMessage]) -> bool:

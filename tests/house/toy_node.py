@@ -1,4 +1,4 @@
-"""A node in which `/praise` is tried on every surface; run with a farhand that has that command."""
+"""A node with a bot in which `/praise` is tried on every surface; run with a farhand that has that command."""
 
 from __future__ import annotations
 
@@ -8,23 +8,16 @@ import sys
 from pathlib import Path
 
 import anyio
+from tests.house.telegram_house import TelegramHouse, telegram_house
 
-from farhand.channels.kit import texts
-from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.inbound import read_message
-from farhand.channels.kit.texts import About
-from farhand.channels.telegram.parse import to_message
-from farhand.channels.telegram.replies import menu
-from farhand.channels.telegram.words import TelegramChat, TelegramMessage
 from farhand.cli.conversation import TerminalConversation
 from farhand.cli.terminal import PlainTerminal
 from farhand.model.errors import BadName
 from farhand.model.facts import Noted
-from farhand.model.grammar import CHAT
-from farhand.model.words import Sender
 from farhand.model.worker_names import worker_name
-from farhand.testing.house import House, open_house
+from farhand.testing.house import House
 from farhand.testing.http import local_client
+from farhand.testing.telegram import FakeTelegram
 
 
 async def praised(house: House, via: str) -> None:
@@ -32,15 +25,13 @@ async def praised(house: House, via: str) -> None:
     await house.event(Noted, lambda event: event.fact == Noted(text=f"did well, says {via}"))
 
 
-async def on_telegram(house: House) -> None:
-    """A message to the bot."""
-    message = TelegramMessage(message_id=1, chat=TelegramChat(id=4242), text="/praise@my_bot Ann")
-    wish = read_message(to_message(message, "telegram", "1"), house.hub.present)
-    assert wish is not None
-    assert await Bot(house.hub, About).obey(wish, Sender(via="telegram")) == ""
-    await praised(house, "telegram")
-    assert ("praise", "Say that a worker did well") in menu(house.hub.present)
-    assert "/praise – Say that a worker did well" in texts.help_text(CHAT)
+async def on_telegram(telegram: TelegramHouse) -> None:
+    """A message to the bot, whose menu and help have it, too."""
+    await telegram.manager.says(f"/praise@{telegram.bot.username} Ann")
+    await praised(telegram.house, "telegram")
+    await telegram.manager.says("/commands")
+    await telegram.manager.reads("/praise – Say that a worker did well")
+    await telegram.bot.until(telegram.bot.standing, lambda standing: "praise" in standing.commands)
 
 
 async def in_the_terminal(house: House) -> None:
@@ -85,11 +76,12 @@ def is_reserved(name: str) -> bool:
     return False
 
 
-async def main(folder: Path) -> None:
+async def main(folder: Path, telegram_address: str) -> None:
     """Tries all of them."""
-    async with open_house(folder) as house:
+    async with FakeTelegram(telegram_address) as fake, telegram_house(folder, await fake.new_bot()) as telegram:
+        house = telegram.house
         await house.hire("ann")
-        await on_telegram(house)
+        await on_telegram(telegram)
         await in_the_terminal(house)
         await over_http(house)
         await over_the_door(house)
@@ -98,4 +90,4 @@ async def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]))
+    anyio.run(main, Path(sys.argv[1]), sys.argv[2])

@@ -7,6 +7,7 @@ import os
 import pwd
 import shutil
 import signal
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -41,6 +42,11 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can run somebody else's agents"),
 ]
 NOBODY = pwd.getpwnam("nobody")
+# What another user's agents run lies in this checkout; below a home of mode 0700 nobody else can reach it.
+in_an_open_checkout = pytest.mark.skipif(
+    not all(one.stat().st_mode & stat.S_IXOTH for one in Path(__file__).resolve().parents),
+    reason="another user cannot get into the folder of this checkout",
+)
 # Everything that an agent must not get at; each line says what it could do.
 PROBE = """#!/bin/sh
 id -u
@@ -107,6 +113,7 @@ async def work(house: House, backend: str, place: Path, text: str) -> TurnEnded:
     return await house.fact(TurnEnded)
 
 
+@in_an_open_checkout
 async def test_an_agent_of_another_user_works_and_reaches_nothing(
     user: AgentUser, place: Path, tmp_path: Path, cli_env: ClaudeEnv
 ) -> None:
@@ -141,6 +148,7 @@ async def test_an_agent_of_another_user_works_and_reaches_nothing(
     await forget_all(settings)
 
 
+@in_an_open_checkout
 async def test_an_agent_of_our_own_works_as_another_user(user: AgentUser, place: Path, tmp_path: Path) -> None:
     settings = settings_as(user, tmp_path, {})
     async with app.node(settings, roster.drivers(settings), files_alone, SystemClock()) as running:

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from farhand.drivers.opencode import launch
+from farhand.manifests import channel_secrets
 from farhand.sandbox.environment import PASSED, PASSED_PREFIXES, child_environment, without_secrets
 from farhand.testing.bun import collector
 from farhand.testing.opencode_env import QUIET
@@ -20,7 +21,7 @@ def test_what_every_program_needs_passes() -> None:
 
 def test_a_program_of_the_system_gets_all_but_the_nodes_secrets() -> None:
     own = {"PATH": "/bin", "TMUX_TMPDIR": "/t", "TELEGRAM_BOT_TOKEN": "1:a", "FARHAND_RELAY_KEY": "k"}
-    assert without_secrets(own) == {"PATH": "/bin", "TMUX_TMPDIR": "/t"}
+    assert without_secrets(own, channel_secrets()) == {"PATH": "/bin", "TMUX_TMPDIR": "/t"}
 
 
 def test_secrets_of_the_node_do_not() -> None:
@@ -37,7 +38,7 @@ def test_secrets_of_the_node_do_not() -> None:
 def test_a_driver_adds_what_its_agent_needs_but_no_secret_of_the_node() -> None:
     added = {"ANTHROPIC_API_KEY": "k", "PATH": "/agent/bin", "TELEGRAM_BOT_TOKEN": "1:a", "FARHAND_WEB_TOKEN": "t"}
     added |= {"FARHAND_NODE": "prod", "WHATSAPP_APP_SECRET": "s"}
-    assert child_environment({"PATH": "/bin"}, added) == {
+    assert child_environment({"PATH": "/bin"}, added, channel_secrets()) == {
         "ANTHROPIC_API_KEY": "k",
         "FARHAND_NODE": "prod",
         "PATH": "/agent/bin",
@@ -46,9 +47,10 @@ def test_a_driver_adds_what_its_agent_needs_but_no_secret_of_the_node() -> None:
 
 @given(own=VARIABLES, added=VARIABLES)
 def test_nothing_passes_by_chance(own: dict[str, str], added: dict[str, str]) -> None:
-    for name in child_environment(own, added):
+    secrets = channel_secrets()
+    for name in child_environment(own, added, secrets):
         assert name in PASSED or name.startswith(PASSED_PREFIXES) or name in added
-        assert not name.upper().startswith("TELEGRAM_")
+        assert name.upper() not in secrets
 
 
 def test_opencode_gets_the_keys_of_models_and_of_nothing_else_unless_it_is_told() -> None:

@@ -86,9 +86,10 @@ def test_what_exists_is_no_complaint() -> None:
 
 
 def test_what_is_not_told_and_what_is_invented_are_found() -> None:
-    told = check_docs.rows("| `ONE` | a |\n| `TWO` | b |\n")
+    told = check_docs.rows("| `ONE` | a, `THREE` |\n| `TWO`, `FOUR` | b |\n")
     assert list(check_docs.differing("setting", "page.md", told, {"ONE", "THREE"})) == [
         "docs/page.md: setting THREE is not told",
+        "docs/page.md: there is no setting FOUR",
         "docs/page.md: there is no setting TWO",
     ]
 
@@ -133,3 +134,32 @@ def test_a_road_that_is_missing_is_found() -> None:
 def test_settings_and_routes_are_found_in_the_code() -> None:
     assert {"FARHAND_HOME", "PORT", "TELEGRAM_BOT_TOKEN", "FARHAND_RETENTION_DAYS"} <= check_docs.settings_read()
     assert {"GET /healthz", "POST /api/hub/commands", "POST /", "POST /hooks/of/{worker}"} <= check_docs.routes_served()
+
+
+def test_a_route_is_found_however_it_is_written() -> None:
+    text = """
+PREFIX = "/api/toys"
+ROUTES = [
+    Route("/plain", plain),
+    Route(PREFIX, partial(one, "x (y)"), methods=["GET", "POST"]),
+    Route(PREFIX + "/{toy}", remove, methods=["DELETE"]),
+    WebSocketRoute("/socket", follow),
+    Route(given, elsewhere),
+]
+"""
+    assert list(check_docs.routes_in(text)) == [
+        "GET /plain",
+        "GET /api/toys",
+        "POST /api/toys",
+        "DELETE /api/toys/{toy}",
+        "GET /socket",
+    ]
+
+
+def test_a_variable_is_found_though_it_has_a_digit_or_stands_on_a_line_of_its_own() -> None:
+    text = 'environ.get("FARHAND_HTTP2")\nnumber(\n    environ, "FARHAND_LONG", 1.0\n)\nnumber(environ,\n    "FARHAND_X", 1)'
+    assert {found[1] or found[2] for found in check_docs.READS.finditer(text)} == {
+        "FARHAND_HTTP2",
+        "FARHAND_LONG",
+        "FARHAND_X",
+    }

@@ -30,7 +30,7 @@ from farhand.model.commands import (
     fingerprint,
 )
 from farhand.model.facts import Event, Fact
-from farhand.model.grammar import CHAT, read
+from farhand.model.grammar import CHAT, OPEN_CHAT, read
 from farhand.model.present import Present
 from farhand.model.present_fold import fold
 from farhand.model.provenance import INTRODUCED_BY
@@ -235,6 +235,20 @@ def test_mode_model_and_effort_are_changed_by_one_command_everywhere() -> None:
     assert read("i", "/effort ann bob low", present()) == Wrong(id="i", why="Usage: /effort [name] <effort>")
     assert on_telegram("/model opus") == Wrong(id="m:1:4242:7", why=slash.interactive("model"), blocked="model")
     assert in_the_terminal("/model opus") == Tune(id="m:1:4242:7", model="opus")
+
+
+def test_a_chat_of_which_no_spec_says_so_refuses_only_what_nothing_here_does() -> None:
+    assert read("i", "/model opus", present(), OPEN_CHAT) == Tune(id="i", model="opus")
+    assert read("i", "/cost", present(), OPEN_CHAT) == InfoRequest(id="i", about="usage")
+    assert read("i", "/help", present(), OPEN_CHAT) == InfoRequest(id="i", about="help")
+    assert read("i", "/review", present(), OPEN_CHAT) == Wrong(
+        id="i", why=slash.interactive("review"), blocked="review"
+    )
+    # Telegram's list is spec 2's, to the word.
+    assert CHAT.blocked == slash.INTERACTIVE
+    assert CHAT.blocked - OPEN_CHAT.blocked == {"help", "model", "cost"}
+    assert "/model – Show or change a worker's model" in texts.help_text(OPEN_CHAT)
+    assert "/model – " not in texts.help_text(CHAT)
 
 
 def test_what_nobody_knows_is_passed_on_in_a_chat_and_refused_in_the_terminal() -> None:

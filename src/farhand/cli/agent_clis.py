@@ -12,7 +12,7 @@ from farhand.cli.global_flags import nearest
 from farhand.config import run_as
 from farhand.drivers.acp.schema import catalogue, is_here, own_agents
 from farhand.drivers.wires.acp.schema import AcpAgent
-from farhand.manifests import DRIVERS, manifest, packages
+from farhand.manifests import DRIVERS, channel_secrets, manifest, packages
 from farhand.model.errors import SettingWrong
 from farhand.model.lazy_pattern import lazy_pattern
 from farhand.sandbox.environment import without_secrets
@@ -126,7 +126,7 @@ def _version(path: str, environ: Mapping[str, str]) -> str:
     """What `--version` says; the CLI gets neither the bot's token nor anything to read.
 
     Root runs it as whoever could put something else in its place."""
-    given, words = without_secrets(environ), [path, "--version"]
+    given, words = without_secrets(environ, channel_secrets()), [path, "--version"]
     try:
         user = _user(path, environ) if os.geteuid() == 0 else None
         if user is not None:

@@ -15,6 +15,7 @@ from farhand.config import run_as
 from farhand.config.places import node_folder
 from farhand.config.sandbox import read_sandbox
 from farhand.disk.processes import read_identity
+from farhand.manifests import channel_secrets
 from farhand.model import compat
 from farhand.model.errors import FarhandError, ProgramMissing
 from farhand.model.reach import ReachMode, reach_mode
@@ -114,12 +115,12 @@ class NodeChecks:
         import anyio
 
         program = shutil.which("tailscale", path=self._environ.get("PATH")) or ""
-        return anyio.run(Tailscale(program, without_secrets(self._environ), TAILSCALE_SECONDS).name)
+        return anyio.run(Tailscale(program, without_secrets(self._environ, channel_secrets()), TAILSCALE_SECONDS).name)
 
     def containers(self) -> CheckResult:
         """What would run sandboxed workers; it must be there only where all of them are to be sandboxed."""
         try:
-            options, environ = read_sandbox(self._environ), without_secrets(self._environ)
+            options, environ = read_sandbox(self._environ), without_secrets(self._environ, channel_secrets())
             engine = find_engine(options.engine, environ)
         except ProgramMissing as error:
             if self._is_sandboxed():

@@ -343,7 +343,7 @@ def read_line(
     # A line without a name goes to whom the prompt names.
     whom = asking_now.worker if asking_now else present.focus
     said = wish.text if isinstance(wish, Tell) else line
-    wish = grammar.meant(wish, said, replace(present, focus=whom))
+    wish = grammar.meant(wish, said, replace(present, focus=whom), surface)
     if isinstance(wish, Unsure):
         tell, instead = Tell(id=wish.id, text=wish.text, worker=wish.worker), None
         if wish.command:

@@ -25,6 +25,7 @@ from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.tmux import Pane, Size, Tmux, TmuxGone
 from farhand.drivers.wires.tmux.host import TmuxHost, pane_tag
 from farhand.drivers.wires.tmux.panes import PaneTerminal
+from farhand.manifests import channel_secrets
 from farhand.model.compat import DEFAULT_NODE, REMOTE_PORT_VARIABLES
 from farhand.model.ports import Driver, Hub
 from farhand.model.present import Worker
@@ -156,7 +157,7 @@ def agent_environment(environ: Mapping[str, str]) -> dict[str, str]:
     dropped = TERMINAL_VARIABLES | set(REMOTE_PORT_VARIABLES)
     own = {
         name: value
-        for name, value in without_secrets(environ).items()
+        for name, value in without_secrets(environ, channel_secrets()).items()
         if name not in dropped and not name.startswith(("FARHAND_", "BASH_FUNC_")) and value.isprintable()
     }
     return {**own, "TERM": TERMINAL}

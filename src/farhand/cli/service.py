@@ -12,6 +12,7 @@ from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.config.launch import read_launch
 from farhand.config.places import node_folder
+from farhand.manifests import channel_secrets
 from farhand.model.errors import NodeError, SettingMissing
 from farhand.sandbox.environment import without_secrets
 
@@ -142,7 +143,12 @@ def _call(*words: str) -> bool:
     """Calls the system's own program; where that fails the file is still right, and a person can do it by hand."""
     try:
         done = subprocess.run(
-            words, env=without_secrets(os.environ), capture_output=True, text=True, timeout=SECONDS, check=False
+            words,
+            env=without_secrets(os.environ, channel_secrets()),
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
         )
         problem = (done.stderr or done.stdout).strip() if done.returncode else ""
     except (OSError, subprocess.TimeoutExpired) as error:

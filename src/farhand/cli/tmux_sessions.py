@@ -10,6 +10,7 @@ from typing import NamedTuple
 from farhand.config.launch import Launch
 from farhand.config.places import tmux_server
 from farhand.disk.processes import is_alive
+from farhand.manifests import channel_secrets
 from farhand.sandbox.environment import without_secrets
 
 # Ours to tell one session's variables from the next one's; no variable's line begins so.
@@ -99,7 +100,7 @@ def _leads(process: int) -> bool:
 def _tmux(launch: Launch, *words: str) -> str:
     """What tmux says; empty without a tmux, without a server, or when it takes too long."""
     command = [*tmux_server(launch.tmux_socket), *words]
-    environment = without_secrets(os.environ)
+    environment = without_secrets(os.environ, channel_secrets())
     try:
         done = subprocess.run(command, env=environment, capture_output=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):

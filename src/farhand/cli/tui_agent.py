@@ -141,7 +141,7 @@ class AgentDesk:
         # A mention is a file's name here.
         read = grammar.read(uuid.uuid4().hex, text, present, SURFACE) if text.startswith("/") else None
         told = Tell(id=uuid.uuid4().hex, text=text)
-        wish = read or (told if again else grammar.meant(told, text, present))
+        wish = read or (told if again else grammar.meant(told, text, present, SURFACE))
         if isinstance(wish, Unsure) and wish.command and SURFACE.find(wish.command.split()[0]) is None:
             # Here is no team.
             wish = told

@@ -234,7 +234,7 @@ class TeamDesk:
         wish = grammar.read(uuid.uuid4().hex, text, self._focused(), SURFACE)
         again, self._asked_back = text.strip() == self._asked_back, ""
         said = wish.text if isinstance(wish, Tell) else text
-        wish = wish if again else grammar.meant(wish, said, self._focused())
+        wish = wish if again else grammar.meant(wish, said, self._focused(), SURFACE)
         self._asked_back = text.strip() if isinstance(wish, Unsure) else ""
         return with_worker(wish, self.title) if wish is not None and self.title in self._present.workers else wish
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from farhand.model.lazy_pattern import lazy_pattern
+from farhand.model.visible import CONTROLS
 
 _SECTION: Final = lazy_pattern(r'\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?\](.*)')
 _KEY: Final = lazy_pattern(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=(.*))?")
-_CONTROLS: Final = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 # A value without any of these says what stands there.
 _SPECIAL: Final = lazy_pattern(r'["\\;#\t]')
 _ESCAPED: Final = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "b": "\b"}
@@ -61,7 +61,7 @@ def settings_of(text: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     section = ""
     text = text.replace("\r\n", "\n")
-    if _CONTROLS.search(text):
+    if CONTROLS.search(text):
         raise ValueError("a control character")
     for written in text.split("\n"):
         line = written.strip(" \t")

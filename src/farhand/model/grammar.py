@@ -10,7 +10,7 @@ from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.names import normalize
 from farhand.model.plain_orders import PlainOrder, can_stop, last_said, order_for
 from farhand.model.present import Present, Worker
-from farhand.model.slash import Surface, chat, interactive
+from farhand.model.slash import Surface, chat, interactive, open_chat
 from farhand.model.slash_argument import SlashArgument, find_worker, split_first
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Unsure, Wish, Wrong
 from farhand.model.words import replace
@@ -19,7 +19,7 @@ __all__ = ("InfoRequest", "Listing", "Quit", "Tell", "Wish", "Wrong", "meant", "
 EVERYBODY = "all"
 # Before words of somebody else's.
 FORWARDED = "Forwarded message:"
-CHAT = chat()
+CHAT, OPEN_CHAT = chat(), open_chat()
 # What a phone adds to a command in a group.
 _OUR_NAME = lazy_pattern(r"@\w+bot\Z", re.IGNORECASE)
 
@@ -52,13 +52,17 @@ def read_reply(
     return Tell(id=identity, text=whole, worker=worker, needs_focus=True)
 
 
-def meant(wish: Wish | None, said: str, present: Present) -> Wish | None:
+def meant(wish: Wish | None, said: str, present: Present, surface: Surface = CHAT) -> Wish | None:
     """The wish, or the order that lone words such as `stop` are to the worker that they are said to. What answers an
     open question of that worker is its answer."""
     if not isinstance(wish, Tell) or wish.everybody:
         return wish
     worker = present.workers.get(wish.worker or present.focus)
-    if not wish.worker and not wish.needs_focus and (otherwise := _for_somebody_else(wish, said, worker, present)):
+    if (
+        not wish.worker
+        and not wish.needs_focus
+        and (otherwise := _for_somebody_else(wish, said, worker, present, surface))
+    ):
         return otherwise
     order = order_for(worker, said) if worker else None
     if worker is None or order is None or _answers(said, worker):
@@ -71,14 +75,15 @@ def meant(wish: Wish | None, said: str, present: Present) -> Wish | None:
     return Unsure(id=wish.id, worker=worker.name, text=wish.text, question=question, can_stop=worker.turn is not None)
 
 
-def _for_somebody_else(wish: Tell, said: str, worker: Worker | None, present: Present) -> Wish | None:
+def _for_somebody_else(wish: Tell, said: str, worker: Worker | None, present: Present, surface: Surface) -> Wish | None:
     """What words that name nobody may be instead of a message for that worker: for the node, or for another worker,
     whose open question they answer behind its name. With nobody to say them to, the node does what they say."""
     here, (other, rest) = done_here(said, present), named_first(said, present)
     if other and _answers(rest, present.workers[other], addressed=True):
         return replace(wish, text=rest, worker=other)
     if worker is None:
-        return _read_slash(wish.id, f"/{here.command}", present, CHAT) if here else None
+        is_known = here is not None and surface.find(here.command.split()[0]) is not None
+        return _read_slash(wish.id, f"/{here.command}", present, surface) if here and is_known else None
     if _answers(said, worker):
         return None
     name, to = worker.name, Unsure(id=wish.id, worker=worker.name, text=wish.text, question="")

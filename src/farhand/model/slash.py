@@ -1,6 +1,7 @@
 """The one table of slash commands: what each is called, takes, tells and becomes, on every surface. Pure.
 
-To add a command, add an entry here, and its decision in `core/decide.py` when it sends a new word to the hub."""
+To add a command, add an entry here; one that sends a new word to the hub needs the word (`model/commands.py`) and its
+decision (`core/decide.py`), too."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -353,8 +354,14 @@ class Surface:
 
 
 def chat(table: tuple[Slash, ...] = SLASHES) -> Surface:
-    """A chat that speaks as spec 2 has it."""
+    """A chat that speaks as spec 2 has it: Telegram."""
     return Surface(CHAT, INTERACTIVE, passes_on=True, table=table)
+
+
+def open_chat(table: tuple[Slash, ...] = SLASHES) -> Surface:
+    """A chat of which no spec says what it refuses: of agents' own commands, those that nothing here does as well."""
+    done_here = names(one for one in table if CHAT in one.surfaces)
+    return Surface(CHAT, INTERACTIVE - done_here, passes_on=True, table=table)
 
 
 def terminal(table: tuple[Slash, ...] = SLASHES) -> Surface:

@@ -26,8 +26,8 @@ _BLANK_RANGES: Final = (
 _BLANK: Final = frozenset(chr(one) for first, last in _BLANK_RANGES for one in range(first, last + 1))
 # What is text, though it is a control character: line ends and tabs.
 _TEXT: Final = "\n\t "
-_CONTROLS: Final = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
-_TERMINAL_CONTROLS: Final = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CONTROLS: Final = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
+TERMINAL_CONTROLS: Final = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Blanks enough to push what follows out of sight: across, or down.
 _LONG_BLANKS: Final = lazy_pattern(r"[ \t]{24,}|\n(?:[ \t]*\n){4,}")
 # A word of Latin letters with one of these in it reads as another word. Those that Unicode itself makes ASCII of
@@ -64,12 +64,12 @@ def is_hidden(character: str) -> bool:
 
 def without_controls(text: str) -> str:
     """The text without ASCII control characters; line ends and tabs stay."""
-    return _CONTROLS.sub("", text)
+    return CONTROLS.sub("", text)
 
 
 def for_terminal(text: str) -> str:
     """The text without what a terminal would take for an order: an agent's words must not move its cursor."""
-    return _TERMINAL_CONTROLS.sub("", text)
+    return TERMINAL_CONTROLS.sub("", text)
 
 
 def _to_spell_out(character: str) -> bool:

@@ -14,6 +14,7 @@ from farhand.model.errors import DriverError, ProgramMissing
 from farhand.model.sandbox import SandboxEngine
 
 SECONDS = 30.0
+PROBE_TRIES = 3
 # In this order: who has Docker running wants it; bubblewrap has no image and no limits.
 ORDER = (SandboxEngine.DOCKER, SandboxEngine.PODMAN, SandboxEngine.BWRAP)
 HINTS = ("install Docker or podman, or: sudo apt install bubblewrap", "or run without --sandbox")
@@ -52,7 +53,7 @@ def find_engine(wanted: SandboxEngine, environment: Mapping[str, str]) -> Contai
         program = shutil.which(kind.value, path=environment.get("PATH"))
         if program is None:
             continue
-        said = call([program, *PROBES[kind]], environment)
+        said = _probed([program, *PROBES[kind]], environment)
         if said.code == 0:
             return engine_of(kind, program, said.text)
         problem, hint = engine_problem(kind, said.text)
@@ -61,6 +62,16 @@ def find_engine(wanted: SandboxEngine, environment: Mapping[str, str]) -> Contai
     name = "neither docker, podman nor bwrap" if wanted is SandboxEngine.AUTO else f"no {wanted}"
     what = "; ".join(tried) or f"{name} is installed"
     raise ProgramMissing(f"Workers cannot be sandboxed: {what}.", hints=(*hints, *HINTS))
+
+
+def _probed(words: Sequence[str], environment: Mapping[str, str]) -> EngineReply:
+    """What the engine's probe says: what somebody else mounts or takes away at that moment may make one fail."""
+    said = call(words, environment)
+    for _ in range(PROBE_TRIES - 1):
+        if said.code == 0:
+            break
+        said = call(words, environment)
+    return said
 
 
 def engine_of(kind: SandboxEngine, program: str, said: str) -> ContainerEngine:

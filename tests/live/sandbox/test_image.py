@@ -1,4 +1,5 @@
-"""Whether the image of sandboxed workers is there, as an engine says it; here a program that stands in for one."""
+"""Whether an engine runs, and whether the image of sandboxed workers is there, as the engine says it; here a program
+that stands in for one."""
 
 from __future__ import annotations
 
@@ -9,14 +10,18 @@ import pytest
 from farhand.model.container import ContainerEngine
 from farhand.model.errors import DriverError
 from farhand.model.sandbox import SandboxEngine
-from farhand.sandbox.engine import need_image
+from farhand.sandbox.engine import find_engine, need_image
 
 
-def engine(folder: Path, script: str) -> ContainerEngine:
-    program = folder / "podman"
+def engine(folder: Path, script: str, name: str = "podman") -> ContainerEngine:
+    program = folder / name
     program.write_text(f"#!/bin/sh\necho x >> {folder}/calls\n{script}\n")
     program.chmod(0o755)
     return ContainerEngine(kind=SandboxEngine.PODMAN, program=str(program))
+
+
+# A container of somebody else's that goes in that moment makes bwrap's mounts fail.
+ONCE = "PATH=/usr/bin:/bin; mkdir {folder}/failed || exit 0; echo 'Error: {why}' >&2; exit 125"
 
 
 def calls(folder: Path) -> int:
@@ -31,8 +36,13 @@ def test_an_image_that_is_not_there_is_told_at_once_with_what_to_do(tmp_path: Pa
 
 
 def test_an_engine_that_fails_once_is_asked_again(tmp_path: Path) -> None:
-    once = f"PATH=/usr/bin:/bin; mkdir {tmp_path}/failed || exit 0; echo 'Error: database is locked' >&2; exit 125"
-    need_image(engine(tmp_path, once), "x", {})
+    need_image(engine(tmp_path, ONCE.format(folder=tmp_path, why="database is locked")), "x", {})
+    assert calls(tmp_path) == 2
+
+
+def test_an_engine_that_does_not_start_once_is_tried_again(tmp_path: Path) -> None:
+    engine(tmp_path, ONCE.format(folder=tmp_path, why="Unable to apply mount flags"), "bwrap")
+    assert find_engine(SandboxEngine.BWRAP, {"PATH": str(tmp_path)}).kind is SandboxEngine.BWRAP
     assert calls(tmp_path) == 2
 
 

@@ -30,7 +30,9 @@ from farhand.channels.kit.who_may_speak import WhoMaySpeak
 from farhand.model.attention_rules import AskBundle, Buzz
 from farhand.model.channel_ports import ChannelContext, ReceiveStatus
 from farhand.model.errors import StoreError
+from farhand.model.grammar import OPEN_CHAT
 from farhand.model.logger import get_logger
+from farhand.model.slash import Surface
 from farhand.model.store_ports import Parcel
 
 log = get_logger("chat")
@@ -56,6 +58,8 @@ class ChatParts:
     quiet: bool = False
     # Whether the team is shown with a button for each worker.
     team_buttons: bool = False
+    # Which slash commands there are, and which of the agents' own are refused.
+    slashes: Surface = OPEN_CHAT
 
 
 class Chat:
@@ -69,6 +73,7 @@ class Chat:
         bot = Bot(
             context.hub,
             about,
+            parts.slashes,
             devices=context.devices,
             attention=context.attention,
             way_in=lambda: context.way_in,
@@ -82,6 +87,7 @@ class Chat:
             bot,
             self._outbound,
             parts.background,
+            parts.slashes,
             greets=not parts.quiet or not parts.members.chat,
             team_buttons=parts.team_buttons,
         )
@@ -136,10 +142,6 @@ class Chat:
     async def find(self, reference: str) -> Parcel | None:
         """The parcel of one of our messages to the manager, by what the surface calls it; None for any other."""
         return await self._outbound.find(self.manager_chat, reference)
-
-    def wake(self) -> None:
-        """The surface has put something into its outbox itself."""
-        self._outbound.wake()
 
     async def put(self, parcels: Sequence[Parcel]) -> None:
         """Puts parcels into the outbox that are no card's."""

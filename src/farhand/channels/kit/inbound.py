@@ -14,7 +14,7 @@ from farhand.channels.kit.mode_cards import ModeCards
 from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.patience import FetchPatience
 from farhand.channels.kit.reply_buttons import team_buttons, with_buttons
-from farhand.channels.kit.spoken import SpokenMessages
+from farhand.channels.kit.spoken import DROPPED, FORGOTTEN, SEND, SENT, HeardMessage, SpokenMessages
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched, is_command
 from farhand.channels.kit.tap_data import held_choice, typed_command, voice_choice
 from farhand.channels.kit.taps import Taps
@@ -47,6 +47,7 @@ class Inbound:
         bot: Bot,
         outbound: Outbound,
         background: BackgroundJobs,
+        slashes: Surface,
         *,
         greets: bool = True,
         team_buttons: bool = False,
@@ -58,6 +59,7 @@ class Inbound:
         self._outbound = outbound
         self._queue = outbound.queue
         self._background = background
+        self._slashes = slashes
         self._hiring = HireButtons(context.hub, bot, outbound.queue, context.agents, context.working_directory)
         self._taps = Taps(context.hub, bot, outbound.queue, context.steers, self._hiring)
         self._answers = WordAnswers(context.hub, bot, outbound.queue, background)
@@ -65,9 +67,7 @@ class Inbound:
         outbound.observe(ModeCards(context.hub, outbound.queue, background, context.models))
         self._inbox = ChatInbox(surface, context.peers)
         self._pending = PendingFiles(context.folder / "fetching" / surface.name)
-        self._spoken = SpokenMessages(
-            surface, outbound.queue, context.voice, self._pending, background, self._take_message
-        )
+        self._spoken = SpokenMessages(surface, outbound.queue, context.voice)
         self._patience = FetchPatience()
         self._greeted = not greets
         self._team_buttons = team_buttons
@@ -122,12 +122,13 @@ class Inbound:
 
     async def _take_message(self, message: ChatMessage) -> None:
         if message.spoken and not message.edits:
-            await self._spoken.hear(message, self._patience)
+            await (self._beside(message, None) if self._spoken.can_hear(message) else self._spoken.refuse(message))
             return
-        if await self._spoken.correct(message):
+        if heard := await self._spoken.corrected(message):
+            await self._take_heard(heard)
             return
         present = await self._context.hub.look()
-        wish = read_message(message, present)
+        wish = read_message(message, present, self._slashes)
         sender = self._sender(message.who)
         text = await self._taps.words(message, sender)
         if text is None:
@@ -135,7 +136,7 @@ class Inbound:
         if text is not None:
             pass
         elif message.file is not None and not message.edits and (wish is None or isinstance(wish, Tell)):
-            await self._fetch_beside(message, wish, sender)
+            await self._beside(message, wish)
         elif isinstance(wish, grammar.Listing):
             await self._queue.show(await self._bot.listed(wish), message.chat)
         elif isinstance(wish, commands.Steer):
@@ -170,42 +171,49 @@ class Inbound:
         """Goes on with the files that were being fetched when the node ended."""
         present = await self._context.hub.look()
         for message in await anyio.to_thread.run_sync(self._pending.waiting):
-            if message.spoken:
-                self._background.start("chat voice", self._spoken.hear_now, message, anyio.Event())
-                continue
-            wish = read_message(message, present)
-            tell = wish if isinstance(wish, Tell) else None
-            self._background.start("chat file", self._fetch, message, tell, self._sender(message.who), anyio.Event())
+            wish = None if message.spoken else read_message(message, present, self._slashes)
+            self._background.start("chat file", self._fetch, message, wish, anyio.Event())
 
-    async def _fetch_beside(self, message: ChatMessage, wish: Tell | None, sender: Sender) -> None:
-        """Fetches a file; one that takes long lets pass what comes after it."""
+    async def _beside(self, message: ChatMessage, wish: Wish | None) -> None:
+        """Fetches a file or a recording; one that takes long lets pass what comes after it."""
         await anyio.to_thread.run_sync(self._pending.keep, message)
-        done = anyio.Event()
-        self._background.start("chat file", self._fetch, message, wish, sender, done)
-        await self._patience.wait(done)
+        fetched = anyio.Event()
+        self._background.start("chat file", self._fetch, message, wish, fetched)
+        await self._patience.wait(fetched)
 
-    async def _fetch(self, message: ChatMessage, wish: Tell | None, sender: Sender, done: anyio.Event) -> None:
+    async def _fetch(self, message: ChatMessage, wish: Wish | None, fetched: anyio.Event) -> None:
         try:
-            if text := await self._take_file(message, wish, sender):
-                await self._reply(message, text)
+            await (self._take_recording(message) if message.spoken else self._take_file(message, wish))
         except StoreError as error:
             # It is still on the disk, and fetched at the next start.
             log.error("file waits for the store", error=error.text)
             return
         finally:
-            done.set()
+            fetched.set()
         await anyio.to_thread.run_sync(self._pending.done, message)
 
-    async def _take_file(self, message: ChatMessage, wish: Tell | None, sender: Sender) -> str:
+    async def _take_recording(self, message: ChatMessage) -> None:
+        if written := await self._spoken.hear(message):
+            await self._take_message(written)
+
+    async def _take_heard(self, heard: HeardMessage) -> None:
+        await self._take_message(heard.message)
+        await self._spoken.settle(heard)
+
+    async def _take_file(self, message: ChatMessage, wish: Wish | None) -> None:
+        if text := await self._bring_file(message, wish):
+            await self._reply(message, text)
+
+    async def _bring_file(self, message: ChatMessage, wish: Wish | None) -> str:
         """A photo or a file, into the inbox of whoever is meant; its caption says who, and comes along."""
-        tell = wish or Tell(id=message.id, text="")
+        tell = wish if isinstance(wish, Tell) else Tell(id=message.id, text="")
         present = await self._context.hub.look()
         targets = tuple(name for name in self._bot.targets(tell, present) if name in present.workers)
         try:
             files = await self._inbox.fetch(message, targets, tell.text)
         except NotFetched as error:
             return error.text
-        return await self._bot.tell(tell, sender, files)
+        return await self._bot.tell(tell, self._sender(message.who), files)
 
     async def _take_tap(self, tap: ChatTap) -> None:
         held = held_choice(tap)
@@ -215,11 +223,22 @@ class Inbound:
             await self._type(tap, typed)
             await self._answers.drop(tap)
         elif heard := voice_choice(tap):
-            text = await self._spoken.take_tap(tap, heard)
+            text = await self._take_voice_tap(tap, heard)
         else:
             text = await (self._answers.take_tap(tap, held, sender) if held else self._taps.take(tap, sender))
         name = f"{self._surface.name} tap"
         self._background.start(name, self._surface.answer_tap, tap.id, text or "✓")
+
+    async def _take_voice_tap(self, tap: ChatTap, what: str) -> str:
+        """Sends what was heard, or drops it."""
+        heard = await self._spoken.held(tap.chat, tap.reference)
+        if heard is None:
+            return FORGOTTEN
+        if what == SEND:
+            await self._take_heard(heard)
+            return SENT
+        await self._spoken.settle(heard)
+        return DROPPED
 
     async def _type(self, tap: ChatTap, command: str) -> None:
         """Obeys a command that a button types, as if the person had; one with a worker's name, in that one's part."""
@@ -267,7 +286,7 @@ def _read_text(message: ChatMessage, present: Present, surface: Surface) -> Wish
     wish = with_worker(wish, topic) if wish is not None and topic else wish
     if message.foreign or message.edits or message.file or not isinstance(wish, Tell):
         return wish
-    return grammar.meant(wish, words_of(message, wish), replace(here, focus=_shown_worker(message, here)))
+    return grammar.meant(wish, words_of(message, wish), replace(here, focus=_shown_worker(message, here)), surface)
 
 
 def _read_bare(message: ChatMessage, present: Present, surface: Surface, topic: str) -> Wish | None:

@@ -221,6 +221,8 @@ class Dispatcher:
                 if wait is None:
                     pause = FIRST_PAUSE_SECONDS
                 else:
+                    # The surface may have put something else in its place: in a lane of its own, that goes meanwhile.
+                    self._news.set()
                     await self._sleep_until(released, wait or pause)
                     pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
         finally:

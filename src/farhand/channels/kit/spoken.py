@@ -1,26 +1,17 @@
 """Recordings of a voice: fetched, turned into text and shown; the text goes as if it had been written, at once or when
 a person has read it."""
 
-from collections.abc import Awaitable, Callable
-
-import anyio
-import anyio.to_thread
 import msgspec
 
 from farhand.channels.kit import texts
-from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.card import Button, Card, VoiceTap, plain_notice, removal
-from farhand.channels.kit.fetching import PendingFiles
 from farhand.channels.kit.hiring import FindsSlots
-from farhand.channels.kit.patience import FetchPatience
 from farhand.channels.kit.sendable_files import LARGEST_BYTES
-from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
-from farhand.model.errors import BadInput, NotTranscribed, StoreError
-from farhand.model.logger import get_logger
+from farhand.channels.kit.surface import ChatMessage, ChatSurface, NotFetched
+from farhand.model.errors import BadInput, NotTranscribed
 from farhand.model.voice import Transcriber
-from farhand.model.words import replace
+from farhand.model.words import Word, replace
 
-log = get_logger("chat")
 VOICE = "voice:"
 SEND, DROP = "send", "drop"
 SENT, DROPPED = "Sent.", "Dropped."
@@ -29,60 +20,46 @@ TOO_LONG = "That recording is larger than 20 MB. Nobody got it."
 NOT_FETCHED = "I could not fetch that recording. Send it again, or write it, please."
 FORGOTTEN = "I no longer know what was said there. Send it again, please."
 
-# Obeys a message as if it had been written.
-TakeMessage = Callable[[ChatMessage], Awaitable[None]]
+
+class HeardMessage(Word):
+    """A message that was heard and waits for a yes, in the slot of the card that asks."""
+
+    slot: str
+    message: ChatMessage
 
 
 class SpokenMessages:
     """The recordings of one chat. What was heard and not sent yet is in the slot of its card: no state here."""
 
-    def __init__(
-        self,
-        surface: ChatSurface,
-        chat: FindsSlots,
-        transcriber: Transcriber | None,
-        pending: PendingFiles,
-        background: BackgroundJobs,
-        take: TakeMessage,
-    ) -> None:
+    def __init__(self, surface: ChatSurface, chat: FindsSlots, transcriber: Transcriber | None) -> None:
         self._surface = surface
         self._chat = chat
         self._transcriber = transcriber
-        self._pending = pending
-        self._background = background
-        self._take = take
 
-    async def hear(self, message: ChatMessage, patience: FetchPatience) -> None:
-        """Takes a recording: on the disk when this returns, and mostly heard; one that takes longer is heard beside
-        what comes after it."""
-        if self._transcriber is None or message.file is None:
-            await self._say(message, texts.NOT_HEARD)
-            return
-        await anyio.to_thread.run_sync(self._pending.keep, message)
-        done = anyio.Event()
-        self._background.start("chat voice", self.hear_now, message, done)
-        await patience.wait(done)
+    def can_hear(self, message: ChatMessage) -> bool:
+        """Whether there is something to hear, and whoever turns it into text."""
+        return self._transcriber is not None and message.file is not None
 
-    async def hear_now(self, message: ChatMessage, done: anyio.Event) -> None:
-        """Hears a recording that is on the disk; a store that refuses leaves it there for the next start."""
-        try:
-            await self._hear(message)
-        except StoreError as error:
-            log.error("recording waits for the store", error=error.text)
-            return
-        finally:
-            done.set()
-        await anyio.to_thread.run_sync(self._pending.done, message)
+    async def refuse(self, message: ChatMessage) -> None:
+        """Says that recordings are not heard here."""
+        await self._say(message, texts.NOT_HEARD)
 
-    async def _hear(self, message: ChatMessage) -> None:
+    async def hear(self, message: ChatMessage) -> ChatMessage | None:
+        """The message as if its words had been written; None where nobody is to get it yet, which is said."""
         try:
             heard = await self._transcribed(message)
         except NotFetched:
             await self._say(message, NOT_FETCHED)
+            return None
         except (NotTranscribed, BadInput) as error:
             await self._say(message, f"{error.text} Nobody got what you said.")
-        else:
-            await self._bring(message, heard)
+            return None
+        written = as_written(message, heard) if heard else None
+        if written and self._transcriber is not None and self._transcriber.confirm:
+            await self._chat.show(to_confirm(written), message.chat)
+            return None
+        await self._say(message, f"🎤 “{heard}”" if heard else NOTHING_SAID)
+        return written
 
     async def _transcribed(self, message: ChatMessage) -> str:
         sent = message.file
@@ -95,42 +72,25 @@ class SpokenMessages:
             raise NotTranscribed(TOO_LONG)
         return await self._transcriber.transcribe(audio, sent.media_type)
 
-    async def _bring(self, message: ChatMessage, heard: str) -> None:
-        if not heard:
-            await self._say(message, NOTHING_SAID)
-            return
-        written = as_written(message, heard)
-        if self._transcriber is not None and self._transcriber.confirm:
-            await self._chat.show(to_confirm(written), message.chat)
-            return
-        await self._chat.show(_notice(message, f"🎤 “{heard}”"), message.chat)
-        await self._take(written)
-
     async def _say(self, message: ChatMessage, text: str) -> None:
         await self._chat.show(_notice(message, text), message.chat)
 
-    async def correct(self, message: ChatMessage) -> bool:
-        """Takes a reply to what was heard as what was meant; False when the message is no such reply."""
+    async def corrected(self, message: ChatMessage) -> HeardMessage | None:
+        """What was meant, where the message is a reply to what was heard that says so."""
         if message.quoted is None or message.edits or message.foreign or not message.text.strip():
-            return False
-        slot = await self._chat.slot_of(message.chat, message.quoted.reference)
-        heard = held_message(slot)
-        if heard is None:
-            return False
-        await self._take(replace(heard, text=message.text))
-        await self._chat.show(removal(slot), message.chat)
-        return True
+            return None
+        held = await self.held(message.chat, message.quoted.reference)
+        return held and replace(held, message=replace(held.message, text=message.text))
 
-    async def take_tap(self, tap: ChatTap, what: str) -> str:
-        """Sends what was heard, or drops it."""
-        slot = await self._chat.slot_of(tap.chat, tap.reference)
-        heard = held_message(slot)
-        if heard is None:
-            return FORGOTTEN
-        if what == SEND:
-            await self._take(heard)
-        await self._chat.show(removal(slot), tap.chat)
-        return SENT if what == SEND else DROPPED
+    async def held(self, chat: str, reference: str) -> HeardMessage | None:
+        """What the card holds that the surface calls so; None when that is forgotten, or no such card."""
+        slot = await self._chat.slot_of(chat, reference)
+        message = held_message(slot)
+        return HeardMessage(slot=slot, message=message) if message else None
+
+    async def settle(self, held: HeardMessage) -> None:
+        """Takes the card away: what it held was sent, or dropped."""
+        await self._chat.show(removal(held.slot), held.message.chat)
 
 
 def as_written(message: ChatMessage, heard: str) -> ChatMessage:

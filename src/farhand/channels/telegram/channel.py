@@ -27,6 +27,7 @@ from farhand.channels.telegram.switch import SwitchingReceiver
 from farhand.channels.telegram.topics import WorkerTopics
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.errors import NotAllowed
+from farhand.model.grammar import CHAT
 from farhand.model.known_secrets import KnownSecrets
 from farhand.model.words import replace
 
@@ -82,6 +83,7 @@ class TelegramChannel(ChatChannel):
             (self._menu, self._topics),
             settings.answers,
             link_follows=True,
+            slashes=CHAT,
         )
         super().__init__(Chat(parts, context))
         self._sign_in = MiniAppSignIn(settings.token, context.clock, members.is_manager) if settings.mini_app else None

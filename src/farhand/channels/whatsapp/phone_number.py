@@ -71,7 +71,6 @@ class WhatsAppChannel(ChatChannel):
             team_buttons=True,
         )
         super().__init__(Chat(parts, context))
-        surface.wake = self._chat.wake
         people = WhatsAppPeople(settings.manager, members, stored)
         inbound = WhatsAppInbound(self._chat, surface, people, window, settings.phone_id)
         self._webhook = WhatsAppWebhook(inbound, health, settings.phone_id, settings.app_secret, verify_token)

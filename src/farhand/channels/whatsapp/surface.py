@@ -1,6 +1,6 @@
 """WhatsApp as a surface: renders cards, sends parcels within the window, shows typing, marks what was read."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.card import Card
@@ -60,8 +60,6 @@ class WhatsAppSurface:
         self._window = window
         self._clock = clock
         self._background = background
-        # Starts the sending of what was put; the channel hands it in.
-        self.wake: Callable[[], None] = _nobody
         # The newest message of each chat, to which typing is shown, and until when it is; whose taps those are.
         self._newest: dict[str, str] = {}
         self._typing_until: dict[str, float] = {}
@@ -136,7 +134,6 @@ class WhatsAppSurface:
         reopen = encode_outgoing(WhatsAppReopen(chat=outgoing.chat))
         key = f"{lane}:{self._window.name(outgoing.chat)}"
         await self._store.put(self.outbox, (Parcel(key=key, chat=lane, body=reopen),))
-        self.wake()
         raise SendLater("The 24-hour window is closed: it waits until the manager writes.", WINDOW_SECONDS)
 
     def failure(self, waiting: Waiting, why: str) -> str:
@@ -181,7 +178,3 @@ class WhatsAppSurface:
                 await self._clock.sleep(pause)
                 pause *= 2
         return await self._gateway.download(file, LARGEST_BYTES)
-
-
-def _nobody() -> None:
-    """Wakes nobody."""

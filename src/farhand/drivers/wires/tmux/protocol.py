@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
-# Control characters but newlines and tabs, those of the upper half among them.
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+from farhand.model.visible import TERMINAL_CONTROLS
 
 
 class TmuxReply(msgspec.Struct, frozen=True):
@@ -86,7 +85,7 @@ def pictured(text: str) -> str:
     A message could otherwise close the bracketed paste and go on as keys.
     """
     whole = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _CONTROLS.sub(_picture, whole)
+    return TERMINAL_CONTROLS.sub(_picture, whole)
 
 
 def _picture(control: re.Match[str]) -> str:
