@@ -174,11 +174,11 @@ async def _streaming(house: House, context: BrowserContext, slowed: int) -> list
         await house.say(f"{TOKENS_A_SECOND * SECONDS} {1 / TOKENS_A_SECOND}", f"ann{slowed}")
         await page.get_by_text("the end of it").last.wait_for(timeout=120_000)
         found: dict[str, Any] = await page.evaluate("({ painted: window.painted, tasks: window.tasks })")
-    painted, longest = found["painted"], max(found["tasks"], default=0.0)
-    how, note = (f" at {slowed} × throttle", "") if slowed > 1 else ("", f"{len(painted)} pieces were painted")
+    delays, longest = found["painted"], max(found["tasks"], default=0.0)
+    how, note = (f" at {slowed} × throttle", "") if slowed > 1 else ("", f"{len(delays)} pieces were painted")
     return [
-        Row(f"agent text → painted, p50{how}", median(painted), "ms", limit=None if slowed > 1 else 100.0, note=note),
-        Row(f"agent text → painted, p99{how}", percentile(painted, 0.99), "ms"),
+        Row(f"agent text → painted, p50{how}", median(delays), "ms", limit=None if slowed > 1 else 100.0, note=note),
+        Row(f"agent text → painted, p99{how}", percentile(delays, 0.99), "ms"),
         Row(
             f"longest task while {TOKENS_A_SECOND} tokens/s stream{how}",
             longest,

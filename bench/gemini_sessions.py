@@ -63,12 +63,12 @@ def whole(path: Path, megabytes: int) -> Callable[[int], None]:
 
 def one_more(path: Path, add: Callable[[int], None]) -> float:
     """What it takes to follow one message more, in microseconds."""
-    spot = at_end(GeminiCursor(path=str(path), state=GeminiState(session=SESSION)))
+    cursor = at_end(GeminiCursor(path=str(path), state=GeminiState(session=SESSION)))
     taken = []
     for number in range(10, 10 + ROUNDS):
         add(number)
         started = time.perf_counter()
-        heard, spot = follow(spot, 0.0)
+        heard, cursor = follow(cursor, 0.0)
         taken.append(time.perf_counter() - started)
         assert heard
     return statistics.median(taken) * 1e6
@@ -88,14 +88,14 @@ def unchanged(folder: Path) -> Row:
     """A look at a long file in one piece that nobody has written to, beside a bare `fstat` of it."""
     path = folder / "session.json"
     whole(path, LONG_MEGABYTES)
-    _, spot = follow(GeminiCursor(path=str(path), state=GeminiState(session=SESSION)), 0.0)
+    _, cursor = follow(GeminiCursor(path=str(path), state=GeminiState(session=SESSION)), 0.0)
 
     def bare() -> None:
         descriptor = os.open(path, os.O_RDONLY)
         os.fstat(descriptor)
         os.close(descriptor)
 
-    ours, floor = median_of(lambda: follow(spot, 0.0)), median_of(bare)
+    ours, floor = median_of(lambda: follow(cursor, 0.0)), median_of(bare)
     return beside("in one piece: a look when nothing changed", ours, "µs", "open and fstat", floor, 3.0)
 
 

@@ -22,7 +22,7 @@ from farhand.channels.files.channel import FilesChannel
 from farhand.core.clock import SystemClock
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.server import http
-from farhand.server.accepting import Acceptor
+from farhand.server.acceptor import Acceptor
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.local import CONNECTION, RouteGuard, closed
 from farhand.testing.house import open_house

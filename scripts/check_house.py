@@ -29,6 +29,10 @@ SAME_WORD = {
     "Thought": "what a model thinks aloud, as a fact and as an event",
     "Usage": "what a turn cost, as a fact's word and as an event",
 }
+# Names of modules that end as participles do and are none, or name a thing all the same.
+NOUNS = frozenset(
+    "hiring matching pairing recording spending typing cloudflared scripted when_changed tui_opening".split()
+)
 # Where `getattr` with a default is right, by module (a folder's name with a slash at its end) and why.
 DUCK_TYPING = {
     "sdk/": "takes a person's own tools, hooks, approvers and models, which need not have every member",
@@ -48,7 +52,7 @@ CAUGHT_WHOLE = {
         "a message would come again for days; after three tries it is given up, and told",
     ),
     "channels/telegram/receive.py": (1, "polling goes on; the channel's health tells the fault"),
-    "cli/detached.py": (1, "whoever waits for the work is handed the whole trace"),
+    "cli/detached_process.py": (1, "whoever waits for the work is handed the whole trace"),
     "core/moves.py": (1, "one review's move must not end all others; it is logged whole and made again"),
     "core/sessions.py": (1, "one agent's records must not hide those of the others"),
     "core/sprints.py": (
@@ -78,8 +82,8 @@ CAUGHT_WHOLE = {
     "workdir/snapshots.py": (1, "an agent can do anything to its folder: that costs a snapshot"),
 }
 # How many words that the glossary avoids a room's names may still have; how many `Any` and `getattr` with a default
-# stand outside the rules above. These numbers only ever fall. The one word in drivers is a field of stored cursors.
-AVOIDED_WORDS_LEFT: Mapping[str, int] = {"drivers": 1}
+# stand outside the rules above. These numbers only ever fall.
+AVOIDED_WORDS_LEFT: Mapping[str, int] = {}
 DUCK_TYPING_LEFT: Mapping[str, int] = {}
 ANY_IN_DRIVERS = 2
 # Whoever else needs to know what an agent can do asks its driver. A name may stand in its own driver, in what tests
@@ -156,6 +160,14 @@ def twice_named(modules: Mapping[str, ast.Module]) -> list[str]:
     ]
 
 
+def participles(path: str) -> list[str]:
+    """A module's name that is a participle: it tells what was done, not what is there."""
+    name = path.rpartition("/")[2].removesuffix(".py")
+    if name == "__init__" or not name.rpartition("_")[2].endswith(("ed", "ing")) or name in NOUNS:
+        return []
+    return [f"src/farhand/{path}: '{name}' is a participle; a module is called by what is in it"]
+
+
 def avoided_words(glossary: str) -> dict[str, str]:
     """The glossary's table of words that names avoid, each with the plain word."""
     _, _, table = glossary.partition(AVOIDED_IN_NAMES)
@@ -164,7 +176,8 @@ def avoided_words(glossary: str) -> dict[str, str]:
 
 
 def defined_names(path: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """The names that a module gives: its own, its classes, functions and attributes. Names of tests are sentences."""
+    """The names that a module gives: its own, and those of classes, functions, attributes, arguments and variables. Names
+    of tests are sentences."""
     for part in Path(path).with_suffix("").parts:
         yield 1, part
     for node in ast.walk(tree):
@@ -172,7 +185,7 @@ def defined_names(path: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 if not name.startswith("test_"):
                     yield node.lineno, name
-            case ast.Attribute(attr=name, ctx=ast.Store()) | ast.AnnAssign(target=ast.Name(id=name)):
+            case ast.Attribute(attr=name, ctx=ast.Store()) | ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 yield node.lineno, name
             case _:
                 pass
@@ -247,6 +260,7 @@ def source_complaints() -> list[str]:
         (line for path, tree in trees.items() for line in badly_named(path, tree, avoided)), AVOIDED_WORDS_LEFT
     )
     found += beyond((line for path, tree in trees.items() for line in duck_typing(path, tree)), DUCK_TYPING_LEFT)
+    found += [line for path in modules for line in participles(path)]
     found += [line for path, tree in trees.items() for line in caught_whole(path, tree)]
     found += [f"src/farhand/{path}: CAUGHT_WHOLE names no module" for path in CAUGHT_WHOLE.keys() - trees.keys()]
     uses = sum(uses_of_any(tree) for path, tree in trees.items() if path.startswith("drivers/"))
@@ -279,6 +293,9 @@ def main() -> int:
         for path in sorted((ROOT / folder).rglob("*.py"))
     ]
     found = [line for path in modules for line in complaints(path)]
+    avoided = avoided_words(GLOSSARY.read_text("utf-8"))
+    for path in (one for one in modules if not one.is_relative_to(SOURCE)):
+        found += badly_named(path.relative_to(ROOT).as_posix(), ast.parse(path.read_text("utf-8")), avoided)
     for path in sorted(one for one in SOURCE.rglob("*") if one.suffix in {".py", ".toml"}):
         found += names_backends(path, path.read_text("utf-8"), BACKENDS)
     found += source_complaints()

@@ -26,7 +26,7 @@ from playwright.sync_api import BrowserContext, sync_playwright
 
 from farhand.channels.push.notification import open_payload
 from farhand.model.action import Action, ActionKind, files, headline, run
-from farhand.model.asking import as_shown
+from farhand.model.ask_text import as_shown
 from farhand.model.attention import AttentionKind, LockScreen
 from farhand.model.attention_rules import Buzz, Matter
 from farhand.model.facts import AskRaised

@@ -14,7 +14,7 @@ import anyio
 from playwright.sync_api import sync_playwright
 
 from farhand.model.action import run
-from farhand.model.asking import as_shown
+from farhand.model.ask_text import as_shown
 from farhand.model.facts import AskRaised
 from farhand.model.live_session import MessageState, Role, SessionName, SessionPart, SessionStatus
 from farhand.model.present import raised_ask

@@ -124,9 +124,10 @@ def slash_commands() -> str:
     return f"""# Slash commands
 
 {WRITTEN}
-What can be typed in a chat (Telegram, WhatsApp) and in the terminal conversation (`make run`, `farhand chat`): one table,
-`src/farhand/model/slash.py`. `/help` in the terminal tells the same. `/ann` focuses the worker ann, `/ann text` says
-it to her as well; `@ann text` and `@all text` leave the focus alone. A pair of double quotes makes one word of several.
+What can be typed in a chat (Telegram, WhatsApp) and in the terminal conversation (`make run`, `farhand chat`): one
+table, `src/farhand/model/slash.py`. `/help` in the terminal tells the same. `/ann` focuses the worker ann, `/ann text`
+says it to her as well; `@ann text` and `@all text` leave the focus alone. A pair of double quotes makes one word of
+several.
 
 {groups}
 ## In chats alone

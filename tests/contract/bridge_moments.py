@@ -150,7 +150,7 @@ class Played(NamedTuple):
     is_killed: bool
 
 
-class Stage:
+class MomentEnv:
     """A scene in a folder, and copies of that folder from moments of its step."""
 
     def __init__(self, make: Callable[[Path], Scene], around: Path, write_at: int, *, can_exchange: bool) -> None:
@@ -196,15 +196,15 @@ def explore(make: Callable[[Path], Scene], *, can_exchange: bool) -> Iterator[st
     write_at, first_kill, is_last = NEVER, 0, False
     while not is_last:
         with tempfile.TemporaryDirectory() as around:
-            stage = Stage(make, Path(around), write_at, can_exchange=can_exchange)
-            played = stage.play(keep_from=None if write_at == NEVER else first_kill)
+            env = MomentEnv(make, Path(around), write_at, can_exchange=can_exchange)
+            played = env.play(keep_from=None if write_at == NEVER else first_kill)
             yield from played.problems
             is_last = write_at != NEVER and not played.wrote_in_time
             if write_at == NEVER or is_last:
                 yield from _with_kills(make, write_at, can_exchange=can_exchange)
             else:
                 kill_at = first_kill
-                while kept := stage.play_kept(kill_at):
+                while kept := env.play_kept(kill_at):
                     yield from kept.problems
                     kill_at += 1
                     if not kept.wrote_in_time:
@@ -218,7 +218,7 @@ def _with_kills(make: Callable[[Path], Scene], write_at: int, *, can_exchange: b
     kill_at, is_killed = 0, True
     while is_killed:
         with tempfile.TemporaryDirectory() as around:
-            played = Stage(make, Path(around), write_at, can_exchange=can_exchange).play(kill_at)
+            played = MomentEnv(make, Path(around), write_at, can_exchange=can_exchange).play(kill_at)
         is_killed = played.is_killed
         if is_killed:
             yield from played.problems

@@ -24,7 +24,7 @@ from farhand.model.history import TurnEntry
 from farhand.model.team_view import TeamView
 from farhand.model.wire import decode_event
 from farhand.model.words import HowEnded, Sender
-from farhand.store import folding
+from farhand.store import folded_turns
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 
@@ -175,8 +175,8 @@ def test_runs_are_bounded_and_end_at_whatever_else_comes() -> None:
         ToolStarted(call="1", tool="t", title=""),
     ]
     events = [event(number, fact) for number, fact in enumerate([*mixed, Said(text="e"), Said(text="f")])]
-    assert [[one.seq for one in run] for run in folding.runs(events)] == [[0, 1], [5, 6]]
+    assert [[one.seq for one in run] for run in folded_turns.runs(events)] == [[0, 1], [5, 6]]
     long = [event(number, Said(text="x" * 20_000)) for number in range(4)]
-    assert list(folding.runs(long)) == []
-    apart = [event(number, Said(text="x")) for number in (0, 1, folding.FARTHEST + 1, folding.FARTHEST + 2)]
-    assert [[one.seq for one in run] for run in folding.runs(apart)] == [[0, 1], [4097, 4098]]
+    assert list(folded_turns.runs(long)) == []
+    apart = [event(number, Said(text="x")) for number in (0, 1, folded_turns.FARTHEST + 1, folded_turns.FARTHEST + 2)]
+    assert [[one.seq for one in run] for run in folded_turns.runs(apart)] == [[0, 1], [4097, 4098]]

@@ -7,7 +7,7 @@ from tests.house.whatsapp_house import NUMBER, person_of, whatsapp_settings
 
 from farhand.app import Channels
 from farhand.channels.whatsapp.phone_number import WhatsAppChannel
-from farhand.channels.whatsapp.stored import WhatsAppState, WhatsAppStored
+from farhand.channels.whatsapp.state_files import WhatsAppState, WhatsAppStored
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.testing.contracts.channel import ChannelContract, Shown
 from farhand.testing.whatsapp import FakeWhatsApp

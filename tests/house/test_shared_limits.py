@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookEndpoint
-from farhand.model.bounded import BodyBudget
+from farhand.model.body_limits import BodyBudget
 from farhand.model.present import Worker
 from farhand.server import http
 from farhand.server.connections import MOST_OF_ONE_WORKER, ConnectionLimits

@@ -21,7 +21,7 @@ from structlog.testing import capture_logs
 from tests.house.telegram_house import telegram_house
 
 from farhand.client.door import SocketHub
-from farhand.server import accepting, http
+from farhand.server import acceptor, http
 from farhand.server.connections import ConnectionLimits, GuardedProtocol, RequestDeadlines, most_connections
 from farhand.testing.house import open_house
 from farhand.testing.http import local_client
@@ -209,7 +209,7 @@ async def test_a_head_that_has_no_end_is_refused() -> None:
 
 
 async def test_when_no_descriptor_is_left_the_next_ones_are_accepted_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accepting, "PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(acceptor, "PAUSE_SECONDS", 0.05)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     async with served(ConnectionLimits()) as port:
         with socket.socket() as link, capture_logs() as logged:

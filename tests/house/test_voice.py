@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from tests.house.telegram_house import telegram_house
 
-from farhand.channels.kit import spoken, texts
+from farhand.channels.kit import texts, voice_notes
 from farhand.config.voice import read_voice
 from farhand.model.devices import Device
 from farhand.model.errors import BadInput, NotTranscribed, SettingWrong
@@ -306,10 +306,10 @@ async def test_a_recording_that_cannot_be_heard_is_told_and_nobody_gets_anything
         await telegram.manager.reads("answered 500")
         service.status, service.says = 200, [" "]
         await telegram.manager.sends_voice(OGG)
-        await telegram.manager.reads(spoken.NOTHING_SAID)
+        await telegram.manager.reads(voice_notes.NOTHING_SAID)
         await bot.fault("getFile", code=400, description="Bad Request: file is too big")
         await telegram.manager.sends_voice(OGG)
-        await telegram.manager.reads(spoken.NOT_FETCHED)
+        await telegram.manager.reads(voice_notes.NOT_FETCHED)
         assert delivered(telegram.agent) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.house.whatsapp_house import NUMBER, person_of
 
 from farhand import roster
-from farhand.channels.whatsapp.stored import WhatsAppState, WhatsAppStored
+from farhand.channels.whatsapp.state_files import WhatsAppState, WhatsAppStored
 from farhand.core.clock import SystemClock
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.testing.house import open_house

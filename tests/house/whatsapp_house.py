@@ -11,7 +11,7 @@ from typing import Any
 from farhand.channels.kit.surface import RateLimits
 from farhand.channels.whatsapp.phone_number import WhatsAppChannel
 from farhand.channels.whatsapp.settings import WhatsAppIdentity, WhatsAppSettings
-from farhand.channels.whatsapp.stored import WhatsAppState, WhatsAppStored
+from farhand.channels.whatsapp.state_files import WhatsAppState, WhatsAppStored
 from farhand.core.clock import SystemClock
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.ports import Deliver, Hub

@@ -21,7 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ("answer", "devices", "events", "hire", "inbox", "pair", "quiet", "review", "say", "sprint")
-LOADED = ("anyio._backends._asyncio", *(f"farhand.cli.{name}" for name in ("agent_flag", "calling", *COMMANDS)))
+LOADED = ("anyio._backends._asyncio", *(f"farhand.cli.{name}" for name in ("agent_flag", "call_command", *COMMANDS)))
 
 
 class LoadedFarhand:

@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from farhand.cli.ending import end_held
+from farhand.cli.end_node import end_held
 from farhand.drivers.demo.driver import DemoDriver
 from farhand.drivers.wires.holder.process import ENDED_WITH_NODE
 from farhand.model.facts import AskRaised, CameOnline, Doubted, Fact, Noted, TurnEnded, WentOffline

@@ -15,7 +15,7 @@ from farhand.drivers.codex.headless.translate import OPEN
 from farhand.drivers.wires.asks.answers import PartAnswers
 from farhand.drivers.wires.asks.build import GONE
 from farhand.drivers.wires.holder.process import HeldProcess, HolderCursor
-from farhand.drivers.wires.tmux.delivered import DeliveredLog
+from farhand.drivers.wires.tmux.delivered_log import DeliveredLog
 from farhand.model.facts import AskSettled
 from farhand.model.holder_ports import Exit, Fed
 from farhand.model.ports import Link, NotTaken, Settle, Taken

@@ -10,7 +10,7 @@ from tests.spec.promises import promise
 
 from farhand import manifests
 from farhand.channels.telegram.settings import chat_id, read_settings
-from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.state_files import TelegramStored
 from farhand.config import settings as config
 from farhand.model.channel_ports import Manager
 from farhand.model.errors import SettingWrong

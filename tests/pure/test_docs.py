@@ -157,7 +157,12 @@ ROUTES = [
 
 
 def test_a_variable_is_found_though_it_has_a_digit_or_stands_on_a_line_of_its_own() -> None:
-    text = 'environ.get("FARHAND_HTTP2")\nnumber(\n    environ, "FARHAND_LONG", 1.0\n)\nnumber(environ,\n    "FARHAND_X", 1)'
+    ways = (
+        'environ.get("FARHAND_HTTP2")',
+        'number(\n    environ, "FARHAND_LONG", 1.0)',
+        'number(environ,\n    "FARHAND_X", 1)',
+    )
+    text = "\n".join(ways)
     assert {found[1] or found[2] for found in check_docs.READS.finditer(text)} == {
         "FARHAND_HTTP2",
         "FARHAND_LONG",

@@ -98,6 +98,18 @@ def test_sentences_and_other_words_are_no_metaphors() -> None:
     assert check_house.badly_named("core/a.py", ast.parse(text), AVOIDED) == []
 
 
+def test_arguments_and_variables_have_names_too() -> None:
+    text = "def look(ears): ...\nfor station in range(3):\n    ears_of = station"
+    found = check_house.badly_named("core/a.py", ast.parse(text), AVOIDED)
+    assert [line.partition("'")[2].partition("'")[0] for line in found] == ["ears", "station", "ears_of"]
+
+
+def test_a_module_is_called_by_what_is_in_it() -> None:
+    found = [check_house.participles(path) for path in ("store/folding.py", "cli/tui_opened.py", "sdk/spending.py")]
+    assert [len(one) for one in found] == [1, 1, 0]
+    assert check_house.participles("sandbox/holding/__init__.py") == []
+
+
 def test_the_glossary_says_which_words() -> None:
     avoided = check_house.avoided_words(check_house.GLOSSARY.read_text("utf-8"))
     wanted = {

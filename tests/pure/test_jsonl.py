@@ -9,31 +9,31 @@ from farhand.drivers.opencode.headless.state import OpenCodeExpected, OpenCodeLo
 from farhand.model.words import Word
 
 
-class Slip(Word):
+class Numbered(Word):
     """A number, and something that takes room."""
 
     number: int
     room: str = ""
 
 
-def numbers(file: JsonlFile[Slip]) -> list[int]:
+def numbers(file: JsonlFile[Numbered]) -> list[int]:
     return [one.number for one in file.all()]
 
 
 def test_what_a_kill_cut_off_costs_nothing_but_itself(tmp_path: Path) -> None:
-    path = tmp_path / "folder" / "slips"
-    JsonlFile(path, Slip).add(Slip(number=1))
+    path = tmp_path / "folder" / "records"
+    JsonlFile(path, Numbered).add(Numbered(number=1))
     with path.open("ab") as file:
         file.write(b'\n{"number":2,"roo')
-    reading = JsonlFile(path, Slip)
+    reading = JsonlFile(path, Numbered)
     assert numbers(reading) == [1]
-    JsonlFile(path, Slip).add(Slip(number=3), sync=True)
+    JsonlFile(path, Numbered).add(Numbered(number=3), sync=True)
     assert numbers(reading) == [1, 3]
     with path.open("ab") as file:
         file.write(b'\n{"number":4}')
-    assert numbers(reading) == numbers(JsonlFile(path, Slip)) == [1, 3, 4]
-    reading.add(Slip(number=5))
-    assert numbers(reading) == numbers(JsonlFile(path, Slip)) == [1, 3, 4, 5]
+    assert numbers(reading) == numbers(JsonlFile(path, Numbered)) == [1, 3, 4]
+    reading.add(Numbered(number=5))
+    assert numbers(reading) == numbers(JsonlFile(path, Numbered)) == [1, 3, 4, 5]
 
 
 def test_opencodes_notes_outlive_a_line_that_a_kill_cut_off(tmp_path: Path) -> None:
@@ -48,41 +48,41 @@ def test_opencodes_notes_outlive_a_line_that_a_kill_cut_off(tmp_path: Path) -> N
 
 
 def test_the_newest_are_read_back(tmp_path: Path) -> None:
-    file = JsonlFile(tmp_path / "slips", Slip)
+    file = JsonlFile(tmp_path / "records", Numbered)
     for number in range(MOST + 10):
-        file.add(Slip(number=number))
-    assert numbers(file) == numbers(JsonlFile(tmp_path / "slips", Slip)) == list(range(10, MOST + 10))
+        file.add(Numbered(number=number))
+    assert numbers(file) == numbers(JsonlFile(tmp_path / "records", Numbered)) == list(range(10, MOST + 10))
 
 
 def test_a_file_that_has_grown_large_keeps_the_newest_and_no_more(tmp_path: Path) -> None:
-    path = tmp_path / "slips"
-    writing, reading = JsonlFile(path, Slip), JsonlFile(path, Slip)
+    path = tmp_path / "records"
+    writing, reading = JsonlFile(path, Numbered), JsonlFile(path, Numbered)
     room = "x" * (MOST_BYTES // (2 * MOST))
     largest = 0
     for number in range(5 * MOST):
-        writing.add(Slip(number=number, room=room))
+        writing.add(Numbered(number=number, room=room))
         largest = max(largest, path.stat().st_size)
         if number % 100 == 0:
             assert numbers(reading)[-1] == number
     assert largest < 1.2 * MOST_BYTES
-    assert numbers(reading) == numbers(JsonlFile(path, Slip)) == list(range(4 * MOST, 5 * MOST))
+    assert numbers(reading) == numbers(JsonlFile(path, Numbered)) == list(range(4 * MOST, 5 * MOST))
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [file.name for file in tmp_path.iterdir()] == ["slips"]
+    assert [file.name for file in tmp_path.iterdir()] == ["records"]
 
 
 def test_large_words_are_not_dropped_for_their_size(tmp_path: Path) -> None:
-    file = JsonlFile(tmp_path / "slips", Slip)
+    file = JsonlFile(tmp_path / "records", Numbered)
     for number in range(MOST + 1):
-        file.add(Slip(number=number, room="x" * (4 * MOST_BYTES // MOST)))
+        file.add(Numbered(number=number, room="x" * (4 * MOST_BYTES // MOST)))
     assert numbers(file) == list(range(1, MOST + 1))
 
 
 def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
-    path = tmp_path / "slips"
-    file = JsonlFile(path, Slip)
-    file.add(Slip(number=1))
+    path = tmp_path / "records"
+    file = JsonlFile(path, Numbered)
+    file.add(Numbered(number=1))
     assert numbers(file) == [1]
     # Of the same length: nobody who reads on only what was added sees it.
     path.write_bytes(path.read_bytes().replace(b"1", b"2"))
-    file.add(Slip(number=3))
+    file.add(Numbered(number=3))
     assert numbers(file) == [1, 3]

@@ -9,7 +9,7 @@ import pytest
 from farhand.drivers.claude.tmux import state as claude
 from farhand.drivers.codex.tmux import state as codex
 from farhand.drivers.gemini.tmux import state as gemini
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage
+from farhand.drivers.wires.tmux.delivered_log import ExpectedMessage
 from farhand.model.facts import Seen, TurnStarted
 from farhand.model.ports import Heard
 

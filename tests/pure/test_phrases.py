@@ -7,7 +7,7 @@ import re
 import pytest
 
 from farhand.model.action import run
-from farhand.model.asking import as_shown
+from farhand.model.ask_text import as_shown
 from farhand.model.facts import AskRaised
 from farhand.model.phrases import PHRASES, choice, phrase, said
 from farhand.model.words import LANGUAGES, Phrase

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from farhand.cli.calling import tell_error
+from farhand.cli.call_command import tell_error
 from farhand.cli.conversation_lines import session_lines
 from farhand.cli.terminal import PlainTerminal
 from farhand.core.decide import check_model

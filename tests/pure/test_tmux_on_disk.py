@@ -13,7 +13,7 @@ from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.cursor import read_cursor, write_cursor
 from farhand.drivers.wires.hooks.endpoint import HookReport
 from farhand.drivers.wires.hooks.spool import read_spool
-from farhand.drivers.wires.tmux.delivered import DELIVERED, DeliveredLog, ExpectedMessage
+from farhand.drivers.wires.tmux.delivered_log import DELIVERED, DeliveredLog, ExpectedMessage
 from farhand.model.sandbox import SPOOL
 
 EXPECTED = '{"message":"m1","text":"go on","turn":"t1"}'
@@ -45,10 +45,10 @@ def test_cursors_are_read_whole_and_written_as_they_were() -> None:
     assert claude.picked == {"a": (PartAnswer(choice="1"),)}
     assert (codex.state.expected, codex.state.running) == ((MESSAGE,), "c1")
     gemini = read_cursor(GEMINI, GeminiPosition)
-    assert gemini.spot.state.expected == (MESSAGE,)
+    assert gemini.cursor.state.expected == (MESSAGE,)
     assert (list(gemini.asks), len(gemini.calls), list(gemini.unseen), len(gemini.allowed)) == (["a"], 1, ["b"], 1)
     # The link keeps its two halves apart.
-    together = position(gemini.spot, open_calls(gemini))
+    together = position(gemini.cursor, open_calls(gemini))
     written = [json.loads(write_cursor(one)) for one in (claude, codex, together)]
     assert written == [json.loads(one) for one in (CLAUDE, CODEX, GEMINI)]
 

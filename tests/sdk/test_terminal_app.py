@@ -16,7 +16,7 @@ from tests.sdk.shown_app import SAFETY_SECONDS, Shown, agent_shown, shown
 from farhand.cli.remote_control import remote_control, sdk_action
 from farhand.cli.tui_agent import AgentDesk, file_completions
 from farhand.model.action import run
-from farhand.model.asking import as_shown
+from farhand.model.ask_text import as_shown
 from farhand.model.errors import BadInput
 from farhand.model.facts import AskRaised
 from farhand.model.live_session import Role, SessionName, SessionPart

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 
 from farhand.cli.agent_flag import add_agent, settle_agent
-from farhand.cli.detached import WorkEnded, run_detached
+from farhand.cli.detached_process import WorkEnded, run_detached
 from farhand.cli.options import new_id
 from farhand.config.erase import erase
 from farhand.drivers.wires.oneshot.runner import OneshotCall, OneshotRunner

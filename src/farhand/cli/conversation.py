@@ -27,7 +27,7 @@ from farhand.cli.conversation_lines import (
 )
 from farhand.cli.terminal import ConversationTerminal
 from farhand.cli.while_away import KeepsPlace, missed_lines
-from farhand.model import asking, facts, grammar, slash, wishes
+from farhand.model import ask_text, facts, grammar, slash, wishes
 from farhand.model.answers import Answered, OutOfRange, denial, meant_yes, read_answer
 from farhand.model.commands import Answer, Command, Focus, Interrupt, Say
 from farhand.model.errors import FarhandError
@@ -308,7 +308,7 @@ class TerminalConversation:
     def _show_ask(self, worker: str, ask: Ask | facts.AskRaised) -> None:
         """A question; a plan is Markdown, and shown as what its worker says."""
         is_plan = ask.about is AskKind.PLAN
-        if is_plan and (plan := asking.whole(ask)):
+        if is_plan and (plan := ask_text.whole(ask)):
             self._terminal.stream(worker, visible(plan))
             self._terminal.finish(worker)
         self._terminal.tell(ask_lines(worker, ask, whole=not is_plan), "yellow")

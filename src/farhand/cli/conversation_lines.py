@@ -9,7 +9,7 @@ from farhand.channels.kit.lifecycle import sentence
 from farhand.channels.kit.overview import spent_words
 from farhand.channels.kit.review_texts import review_lines
 from farhand.channels.kit.sprint_texts import sprint_line, sprint_summary
-from farhand.model import asking, commands, facts
+from farhand.model import ask_text, commands, facts
 from farhand.model.commands import Command
 from farhand.model.facts import Event
 from farhand.model.ports import SessionFound
@@ -213,8 +213,10 @@ def ask_lines(worker: str, ask: Ask | facts.AskRaised, *, whole: bool = True) ->
     first, *more = visible(ask.question).split("\n")
     # No line of an agent's begins where one of ours does: none passes for another worker's question.
     lines = [f"? {worker} asks: {first}", *(f"  │ {line}" for line in more)]
-    lines += [f"  │ {line}" for line in visible(asking.whole(ask)).split("\n")] if whole and asking.whole(ask) else []
-    lines += [f"  {line}" for line in asking.circumstances(ask)]
+    lines += (
+        [f"  │ {line}" for line in visible(ask_text.whole(ask)).split("\n")] if whole and ask_text.whole(ask) else []
+    )
+    lines += [f"  {line}" for line in ask_text.circumstances(ask)]
     lines += [f"  {number}. {_choice_line(choice)}" for number, choice in enumerate(ask.choices, 1)]
     lines += ["  Several may be chosen, with commas between them: 1,2"] if ask.several else []
     return visible("\n".join(lines))

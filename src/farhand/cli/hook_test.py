@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.state_files import TelegramStored
 from farhand.cli.bot_api import bot_api
 from farhand.cli.node_choice import choose
 from farhand.cli.options import new_id, with_hub

@@ -133,7 +133,7 @@ def _wrong(text: str, meant: str = "") -> int:
 
 
 def _run(name: str, before: list[str], rest: list[str]) -> int:
-    from farhand.cli.calling import call
+    from farhand.cli.call_command import call
 
     try:
         return call(name, COMMANDS[name].capitalize() + ".", import_module(f"farhand.cli.{name}"), before, rest)

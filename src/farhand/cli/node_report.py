@@ -57,8 +57,8 @@ class NodeReport:
     @property
     def webhook_url(self) -> str:
         """Where its webhook must lead; empty for a node that polls."""
-        hearing = self.said.get("hearing", {}).get("telegram", {})
-        return self.tunnel_url if hearing.get("mode", "webhook") == "webhook" else ""
+        receive = self.said.get("hearing", {}).get("telegram", {})
+        return self.tunnel_url if receive.get("mode", "webhook") == "webhook" else ""
 
     def tags(self, session: TmuxSession) -> list[str]:
         """What is wrong with a session: it has another port, folder or prefix, or hooks older than the settings."""

@@ -21,7 +21,7 @@ from farhand.cli.remote_terminal import LOOK_SECONDS, attach, dress
 from farhand.cli.remote_words import AgentWords
 from farhand.cli.remote_worker import RemoteWorker
 from farhand.drivers.wires.tmux import Pane, TmuxError
-from farhand.model.asking import circumstances, whole
+from farhand.model.ask_text import circumstances, whole
 from farhand.model.commands import Answer, End, Hire
 from farhand.model.errors import (
     AgentNotStarted,

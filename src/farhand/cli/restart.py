@@ -5,7 +5,7 @@ import os
 import sys
 
 from farhand.cli import run as running_command
-from farhand.cli.ending import end_bridge, end_tunnel
+from farhand.cli.end_node import end_bridge, end_tunnel
 from farhand.cli.flags import command_parser
 from farhand.cli.node_choice import choose
 from farhand.config.launch import read_launch

@@ -211,7 +211,7 @@ def _run_here(arguments: argparse.Namespace) -> int:
         raise
     finally:
         if settings.ends_workers and running(settings.folder) is None:
-            from farhand.cli.ending import end_agents
+            from farhand.cli.end_node import end_agents
 
             end_agents(settings.node, settings.folder)
     return 0

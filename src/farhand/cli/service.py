@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from farhand.cli.ending import end_bridge, end_tunnel
+from farhand.cli.end_node import end_bridge, end_tunnel
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.config.launch import read_launch

@@ -10,7 +10,7 @@ from pathlib import Path
 from farhand.channels.push.settings import contact_address
 from farhand.channels.telegram.outbound import NAME
 from farhand.channels.telegram.settings import chat_id
-from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.state_files import TelegramStored
 from farhand.cli import run as run_command
 from farhand.cli.agent_clis import AgentCli, agent_clis, catalogue_clis, check_backend
 from farhand.cli.bot_api import BotApi, TokenRefused, bot_api, token_of

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from farhand.cli.ending import end_agents, end_bridge, end_tunnel, is_anything_left
+from farhand.cli.end_node import end_agents, end_bridge, end_tunnel, is_anything_left
 from farhand.cli.node_choice import choose, known_nodes
 from farhand.cli.node_flag import add_node
 from farhand.config.places import node_folder

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from farhand.channels.telegram.stored import WEBHOOK_FILE
+from farhand.channels.telegram.state_files import WEBHOOK_FILE
 from farhand.cli.bot_api import BotApi, BotApiError, TokenRefused, bot_api, token_of
 from farhand.cli.check_result import BAD, GOOD, WARNING, CheckResult
 from farhand.cli.quick_status import quick_status
@@ -80,10 +80,10 @@ class TelegramChecks:
 
     def _receive_state(self) -> Iterator[CheckResult]:
         """What the running node says of its own hearing."""
-        hearing = self._said.get("hearing", {}).get("telegram")
-        if not hearing:
+        receive = self._said.get("hearing", {}).get("telegram")
+        if not receive:
             return
-        deaf = hearing.get("deaf_since")
+        deaf = receive.get("deaf_since")
         told = str(self._said.get("channels", {}).get("telegram", "")) if deaf else "the node hears Telegram"
         yield CheckResult("hearing", BAD if deaf else GOOD, told or "deaf", "farhand status" if deaf else "")
 

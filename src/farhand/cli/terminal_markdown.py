@@ -90,9 +90,9 @@ def _line_rows(shown: Styled, start: int, line: str, columns: int, *, colours: b
     begins = (_BLANKS if is_code else _MARKER).match(line)
     hang = min(begins.end() if begins else 0, room // 2)
     for number, (first, last) in enumerate(cuts(line, room, hang, words=not is_code)):
-        painted = paint(line[first:last], start + first, on_line, colours=colours)
-        row = f"{margin}{' ' * hang if number else ''}{painted}"
-        yield row if painted or is_quote else ""
+        coloured = paint(line[first:last], start + first, on_line, colours=colours)
+        row = f"{margin}{' ' * hang if number else ''}{coloured}"
+        yield row if coloured or is_quote else ""
 
 
 def paint(text: str, start: int, spans: list[Span], *, colours: bool) -> str:

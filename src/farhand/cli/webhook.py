@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.state_files import TelegramStored
 from farhand.cli.bot_api import BotApi, bot_api
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node

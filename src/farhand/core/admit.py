@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from farhand.core.sprint_moves import NODE
 from farhand.model import facts
-from farhand.model.asking import as_shown
+from farhand.model.ask_text import as_shown
 from farhand.model.facts import Draft, Event, Fact
 from farhand.model.names import is_session_id
 from farhand.model.ports import Heard

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from farhand.core.hub import LocalHub
 from farhand.model import facts
-from farhand.model.asking import as_shown
+from farhand.model.ask_text import as_shown
 from farhand.model.facts import Draft, Fact
 from farhand.model.folder_trust import FolderNotTrusted, ask_about, is_trusted
 from farhand.model.present import Ask, Worker

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from farhand.model.answers import choices_made
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.errors import (
     AskGone,
     BadInput,

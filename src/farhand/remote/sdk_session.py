@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import anyio
 
 from farhand.model.action import Action, ActionKind, headline
-from farhand.model.asking import as_shown
+from farhand.model.ask_text import as_shown
 from farhand.model.errors import AskGone, BadInput, CannotDo, NotReady, UnknownAsk
 from farhand.model.facts import AskRaised
 from farhand.model.live_session import MessageState, Role, SessionMessage, SessionPart, SessionStatus

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from farhand.model.asking import circumstances
+from farhand.model.ask_text import circumstances
 from farhand.model.errors import BadInput
 from farhand.model.live_session import Role, SessionMessage, SessionStatus
 from farhand.model.present import Ask

@@ -89,7 +89,7 @@ async def admit(call: ToolCall, tool: Tool | None, session: Session, hook_asks: 
     """Whether a call may run: every authority must agree, and each person who is to be asked is asked once.
 
     `hook_asks` is why a hook wants a person's word, also where nobody else does."""
-    from farhand.sdk.structured import Structured
+    from farhand.sdk.structured_output import Structured
 
     if isinstance(tool, Structured):
         return Approval("allow")

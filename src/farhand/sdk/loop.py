@@ -21,7 +21,7 @@ from farhand.sdk.tool_calls import CUT_OFF, NEVER_RAN, ToolCalls, TurnStopped
 if TYPE_CHECKING:
     from farhand.sdk.result import Result, Tally
     from farhand.sdk.session import Session
-    from farhand.sdk.structured import Structured
+    from farhand.sdk.structured_output import Structured
     from farhand.sdk.telemetry import ChatSpan
 
 _ENDINGS: dict[str, FinishReason] = {"STOP": "stop", "MAX_TOKENS": "length"}

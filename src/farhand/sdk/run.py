@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from farhand.sdk.active_turn import ActiveTurn, TurnPrompt
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.session import Session
-    from farhand.sdk.structured import Structured
+    from farhand.sdk.structured_output import Structured
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 def _structured(output: type[T] | None) -> Structured[T] | None:
     if output is None:
         return None
-    from farhand.sdk.structured import Structured
+    from farhand.sdk.structured_output import Structured
 
     return Structured(output)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from farhand.sdk.events import Event
     from farhand.sdk.result import Tally
     from farhand.sdk.session import Session
-    from farhand.sdk.structured import Structured
+    from farhand.sdk.structured_output import Structured
 
 # How long an interrupt waits for tools that do not want to end.
 GRACE_SECONDS = 1.0

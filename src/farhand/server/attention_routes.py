@@ -6,7 +6,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from farhand.model.attention_ports import AttentionView
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.devices import Device
 from farhand.model.errors import CannotDo
 from farhand.model.ports import Clock

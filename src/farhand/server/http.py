@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
 from farhand.model import compat, frames
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.errors import (
     BadInput,
     EventsGone,
@@ -34,7 +34,7 @@ from farhand.model.frames import DoorReply
 from farhand.model.wire import decode_command, encode, error_fields
 from farhand.model.words import Sender
 from farhand.model.worker_keys import VIA_KEY
-from farhand.server.accepting import Acceptor
+from farhand.server.acceptor import Acceptor
 from farhand.server.callers import Callers, until_revoked
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.device_commands import Inbox, check_device_command

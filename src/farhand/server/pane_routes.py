@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from farhand.model import stream
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.errors import BadInput, CannotDo, FarhandError, UnknownWorker
 from farhand.model.logger import get_logger
 from farhand.model.panes import PaneInput, PanePiece, Panes, checked_input

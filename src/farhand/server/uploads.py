@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from farhand.disk.atomic import append, write_private
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.errors import BadInput, TooLarge, UnknownUpload, UnknownWorker, UploadConflict
 from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.ports import Hub

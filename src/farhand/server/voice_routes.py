@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.errors import BadInput, CannotDo
 from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.uploads import LARGEST_BYTES

@@ -28,7 +28,7 @@ from farhand.model.history import (
 from farhand.model.present import Message, Turn, queued_message
 from farhand.model.wire import decode_event, encode
 from farhand.model.words import HowEnded, Seq, TurnId, Usage, WorkerName, replace
-from farhand.store import folding, read_tables
+from farhand.store import folded_turns, read_tables
 from farhand.store.open_turns import NO_TURN, KnownTurn
 
 _entries: msgspec.json.Decoder[HistoryEntry] = msgspec.json.Decoder(HistoryEntry)
@@ -79,7 +79,7 @@ def write_turn(
     events = at_hand if is_whole else _read_turn(db, worker, turn, first, last)
     if events:
         _insert_turn(db, turn_entry(events, messages), last=last)
-        folding.fold_turn(db, events)
+        folded_turns.fold_turn(db, events)
 
 
 def _read_turn(
@@ -89,7 +89,7 @@ def _read_turn(
     rows = db.execute(
         "SELECT body, pieces FROM events WHERE seq >= ? AND seq <= ? ORDER BY seq", (first, last or up_to)
     )
-    events = (event for row in rows for event in folding.unfolded(*row) if event.seq <= up_to)
+    events = (event for row in rows for event in folded_turns.unfolded(*row) if event.seq <= up_to)
     return [event for event in events if (event.worker, event.turn) == (worker, turn)]
 
 

@@ -15,7 +15,7 @@ from farhand.model.present import Present
 from farhand.model.store_ports import Cursor, InboxEntry
 from farhand.model.wire import decode_event, encode
 from farhand.model.words import Seq
-from farhand.store import folding, history, history_due, read_tables, tables
+from farhand.store import folded_turns, history, history_due, read_tables, tables
 from farhand.store.database import Database
 from farhand.store.open_turns import NO_TURN, KnownTurn, OpenTurns
 
@@ -151,7 +151,7 @@ class SqliteJournal:
 
     async def read(self, after: int, limit: int) -> list[tuple[int, bytes]]:
         """Events after that number, as they were written, oldest first: at least so many, if there are."""
-        return await self._database.read(lambda db: folding.read(db, after, limit))
+        return await self._database.read(lambda db: folded_turns.read(db, after, limit))
 
     async def bounds(self) -> tuple[int, int]:
         """The numbers of the oldest event that is kept and of the newest; 1 and 0 for an empty journal."""

@@ -53,14 +53,14 @@ def recorded_programs(programs: Path, name: str) -> Path:
     wanted = os.environ.get(FOLDER)
     if not wanted or not (programs / name).exists():
         return programs
-    ears = Path(wanted) / "programs"
-    ears.mkdir(exist_ok=True)
+    recorders = Path(wanted) / "programs"
+    recorders.mkdir(exist_ok=True)
     # Another test may be about to run it: it is there whole, or not yet.
-    fresh = ears / f".{name}.{uuid.uuid4().hex}"
+    fresh = recorders / f".{name}.{uuid.uuid4().hex}"
     fresh.write_text(PRINTED.format(program=programs / name, folder=wanted))
     fresh.chmod(0o755)
-    fresh.replace(ears / name)
-    return ears
+    fresh.replace(recorders / name)
+    return recorders
 
 
 # --- what a line is

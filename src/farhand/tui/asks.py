@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from farhand.model.asking import circumstances, whole
+from farhand.model.ask_text import circumstances, whole
 from farhand.model.present import Ask
 from farhand.model.words import Choice
 from farhand.tui.shown_text import plain, whole_text

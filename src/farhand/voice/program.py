@@ -14,7 +14,7 @@ import anyio.abc
 import anyio.to_thread
 
 from farhand.disk.atomic import write_private
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.errors import NotTranscribed, TooLarge
 from farhand.model.voice import VoiceOptions, as_transcript, recording_name, refuse_others
 

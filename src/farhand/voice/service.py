@@ -2,7 +2,7 @@
 
 import msgspec
 
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.errors import NotTranscribed, TooLarge
 from farhand.model.voice import VoiceOptions, as_transcript, recording_name, refuse_others
 

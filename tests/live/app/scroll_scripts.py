@@ -43,7 +43,7 @@ WATCH_BOTH = """async (pixels) => {
   return moved;
 }"""
 # What was measured before the next picture is drawn, nobody has seen.
-PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 FOLLOW = """async (pixels) => {
   const box = document.querySelector(".scroller");
   const answer = [...document.querySelectorAll(".row")].at(-1);

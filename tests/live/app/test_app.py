@@ -11,6 +11,7 @@ from tests.live.app.cable import Cable
 from tests.live.app.conftest import Opens
 from tests.live.app.net import until
 from tests.live.app.phone import DESK, AppNode, Phone, running
+from tests.live.app.scroll_scripts import TWO_FRAMES
 from tests.live.nodes import Home
 
 import farhand
@@ -36,9 +37,6 @@ HANDED_OVER = """(field, [how, bytes]) => {
     : new DragEvent("drop", { ...about, dataTransfer: given });
   if (field.dispatchEvent(event)) throw new Error("the browser would do with the file what it likes");
 }"""
-
-# What was measured before the next picture is drawn, nobody has seen.
-PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def test_a_typed_code_pairs_and_a_revoked_device_is_out_at_once_and_can_be_paired_again(
@@ -208,7 +206,7 @@ def in_sight(opened: Phone, *, comes: bool) -> None:
     else:
         picture.abort()
         expect(opened.answer("demo").locator("a.file")).to_be_visible()
-    opened.page.evaluate(PAINTED)
+    opened.page.evaluate(TWO_FRAMES)
     assert (top_of(above), top_of(below)) == pytest.approx(before, abs=1)
 
 
@@ -248,7 +246,7 @@ def held_pictures(opened: Phone) -> list[Route]:
 
 def first_of(opened: Phone, held: list[Route]) -> Route:
     """The first picture that the app asks for: it does so when the picture is nearly in sight."""
-    return until("no picture was asked for", lambda: opened.page.evaluate(PAINTED) and held)[0]
+    return until("no picture was asked for", lambda: opened.page.evaluate(TWO_FRAMES) and held)[0]
 
 
 def top_of(what: Locator) -> float:

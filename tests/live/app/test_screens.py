@@ -13,8 +13,8 @@ from tests.live.app.scroll_scripts import (
     CLIMB,
     FOLLOW,
     MADE_AT_ONCE,
-    PAINTED,
     SCROLL_AND_GROW,
+    TWO_FRAMES,
     WATCH,
     WATCH_BOTH,
 )
@@ -91,7 +91,7 @@ def who_reads_the_newest_stays_with_it(page: Page) -> None:
 def a_row_grows_while_somebody_scrolls(page: Page) -> None:
     page.locator(".scroller").evaluate("(box) => { box.scrollTop = -1500 }")
     page.locator(".jump").wait_for()
-    page.evaluate(PAINTED)
+    page.evaluate(TWO_FRAMES)
     assert page.evaluate(SCROLL_AND_GROW) < 1
 
 
@@ -101,7 +101,7 @@ def a_fold_that_is_opened_stays_under_the_finger(page: Page) -> None:
     before = line.bounding_box()
     line.tap()
     page.locator("details[open] .fold-body").last.wait_for()
-    page.evaluate(PAINTED)
+    page.evaluate(TWO_FRAMES)
     after = line.bounding_box()
     assert before is not None
     assert after is not None
@@ -140,7 +140,7 @@ def test_a_device_that_may_only_look_is_offered_nothing_else_and_told_why(page: 
             page.get_by_role("button", name=re.compile(f"^{words}")).first.wait_for()
     for place, (drawn, offered) in OFFERED.items():
         goes_to(page, f"{address}?readonly=1", place, drawn)
-        page.evaluate(PAINTED)
+        page.evaluate(TWO_FRAMES)
         named = [re.compile(f"^{words}") for words in offered]
         assert [words.pattern for words in named if page.get_by_role("button", name=words).count()] == [], place
     an_answer_is_not_offered(opened(page, f"{address}?readonly=1#/w/ann"))

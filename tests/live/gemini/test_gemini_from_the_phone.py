@@ -41,24 +41,24 @@ class GeminiPhoneModel:
     """The fake model of the Gemini CLI, for the scenarios; its terminal ends the turn at a no."""
 
     def __init__(self, cli_env: GeminiEnv, wire: str) -> None:
-        self._studio = cli_env
+        self._cli_env = cli_env
         self.allow, self.deny = ("Allow once", "Deny") if wire == "tmux" else ("Allow once", "Reject")
         self.goes_on = wire == "headless"
 
     def touches(self, name: str, then: str) -> Path:
         spoken = [then] if self.goes_on or name != "two" else []
-        return touches(self._studio, f"zz-{name}", f"{name}.txt", *spoken)
+        return touches(self._cli_env, f"zz-{name}", f"{name}.txt", *spoken)
 
     def says(self, marker: str, text: str) -> None:
-        self._studio.model.expect(says(text), prompt=marker)
+        self._cli_env.model.expect(says(text), prompt=marker)
 
     def pauses(self, marker: str) -> Callable[[], None]:
         gate = Event()
-        self._studio.model.expect(held(gate, FIRST, SECOND, before=1), prompt=marker)
+        self._cli_env.model.expect(held(gate, FIRST, SECOND, before=1), prompt=marker)
         return gate.set
 
     def limits(self, marker: str, text: str) -> None:
-        self._studio.model.expect(exhausted(daily=True), says(text), prompt=marker)
+        self._cli_env.model.expect(exhausted(daily=True), says(text), prompt=marker)
 
     def looks_at_a_picture(self, marker: str, then: str) -> bool:
         self.says(marker, then)
@@ -69,10 +69,10 @@ class GeminiPhoneModel:
         return True
 
     def was_told(self, text: str) -> bool:
-        return any(text in str(one.body) for one in self._studio.model.requests)
+        return any(text in str(one.body) for one in self._cli_env.model.requests)
 
     async def asked(self, marker: str) -> None:
-        await self._studio.asked(marker)
+        await self._cli_env.asked(marker)
 
 
 async def an_ask_that_nobody_answers_is_denied(cli_env: GeminiEnv, phone: Phone, wire: str) -> None:

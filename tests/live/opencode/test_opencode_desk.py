@@ -51,7 +51,7 @@ async def worker(cli_env: OpenCodeEnv, driver: TmuxOpenCodeDriver) -> AsyncItera
     assert await anyio.to_thread.run_sync(cli_env.agents) == []
 
 
-async def seat(driver: TmuxOpenCodeDriver, worker: Worker) -> Pane:
+async def start_pane(driver: TmuxOpenCodeDriver, worker: Worker) -> Pane:
     """The worker's pane."""
     pane = await driver.tmux_host.found(worker)
     assert pane is not None
@@ -90,7 +90,7 @@ async def what_is_answered_and_said_at_the_desk_is_told(
     cli_env.model.script.conversation("zz-typed", say("heard you at the desk"))
     await talk.say("t0", "zz-desk")
     raised = await talk.hear(facts.AskRaised)
-    pane = await seat(driver, talk.worker)
+    pane = await start_pane(driver, talk.worker)
     await until(cli_env, pane, "Permission required")
     assert not (cli_env.project / "desk.txt").exists()
     await cli_env.tmux.press(pane, "Enter")
@@ -131,7 +131,7 @@ async def test_what_is_said_at_the_desk_is_told_and_a_session_begun_there_is_fol
         await others.end(bob)
         await talk.say("t2", "zz-slow")
         await talk.hear(facts.Said, lambda said: "half" in said.text)
-        pane = await seat(driver, worker)
+        pane = await start_pane(driver, worker)
         await begins(cli_env, pane, "zz-new")
         await until(cli_env, pane, "the new word")
         assert talk.count(facts.SessionKnown) == 1

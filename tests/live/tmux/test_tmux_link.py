@@ -18,7 +18,7 @@ from farhand.drivers.wires.asks.build import ALLOW, CHANGED, digest_of
 from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.hooks.endpoint import HookArrival, HookAsk, HookReport
 from farhand.drivers.wires.tmux import Pane, Tmux
-from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
+from farhand.drivers.wires.tmux.delivered_log import DeliveredLog, ExpectedMessage
 from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue
 from farhand.model.errors import AgentEnded

@@ -13,7 +13,7 @@ from farhand.drivers.claude.tmux.hooks import translate_hook
 from farhand.drivers.claude.tmux.state import MOST_EARLY, ClaudeCursor, ClaudeState, began
 from farhand.drivers.claude.tmux.translate import translate
 from farhand.drivers.wires.cursor import read_cursor, write_cursor
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage
+from farhand.drivers.wires.tmux.delivered_log import ExpectedMessage
 from farhand.model.facts import Fact, Said, Thought, ToolEnded, ToolStarted, TurnEnded, TurnStarted, Used
 from farhand.model.ports import Heard
 from farhand.model.words import replace

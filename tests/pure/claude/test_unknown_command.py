@@ -4,7 +4,7 @@ import json
 
 from farhand.drivers.claude.tmux.state import COMMAND_PROMPT, ClaudeState, began
 from farhand.drivers.claude.tmux.translate import translate
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage
+from farhand.drivers.wires.tmux.delivered_log import ExpectedMessage
 from farhand.model.facts import Said, TurnEnded
 from farhand.model.words import replace
 

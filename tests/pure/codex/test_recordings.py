@@ -42,7 +42,7 @@ from farhand.drivers.codex.tmux.screen import (
 )
 from farhand.drivers.codex.tmux.state import CodexRolloutState
 from farhand.drivers.wires.foreign_json import Fields
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage
+from farhand.drivers.wires.tmux.delivered_log import ExpectedMessage
 
 HERE = Path(__file__).parent
 EVERY = sorted((HERE / "recordings").iterdir())

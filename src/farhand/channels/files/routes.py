@@ -12,7 +12,7 @@ from starlette.routing import Route
 from farhand.channels.files.answer_pace import AnswerPace
 from farhand.channels.files.repeats import FORWARDER, LastAnswers
 from farhand.channels.files.sessions import SessionFiles
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.commands import Respond
 from farhand.model.compat import PLAIN_SOURCES

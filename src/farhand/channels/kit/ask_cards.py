@@ -2,7 +2,7 @@
 
 from farhand.channels.kit.card import AnswerTap, Button, Card, DoneTap, PickTap, WordsTap, shortened
 from farhand.channels.kit.said_elsewhere import PLACES
-from farhand.model import asking as asks
+from farhand.model import ask_text as asks
 from farhand.model import facts
 from farhand.model.facts import Event
 from farhand.model.present import Ask

@@ -7,18 +7,18 @@ from farhand.channels.kit import texts
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
 from farhand.channels.kit.card import Card, plain_notice
-from farhand.channels.kit.fetching import PendingFiles
 from farhand.channels.kit.hiring import HireButtons
 from farhand.channels.kit.inbox import ChatInbox
 from farhand.channels.kit.mode_cards import ModeCards
 from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.patience import FetchPatience
+from farhand.channels.kit.pending_files import PendingFiles
 from farhand.channels.kit.reply_buttons import team_buttons, with_buttons
-from farhand.channels.kit.spoken import DROPPED, FORGOTTEN, SEND, SENT, HeardMessage, SpokenMessages
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched, is_command
 from farhand.channels.kit.tap_data import held_choice, typed_command, voice_choice
 from farhand.channels.kit.taps import Taps
 from farhand.channels.kit.topic_wishes import named_command, with_worker
+from farhand.channels.kit.voice_notes import DROPPED, FORGOTTEN, SEND, SENT, HeardMessage, SpokenMessages
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
 from farhand.channels.kit.word_answers import WordAnswers, message_or_order, words_of
 from farhand.model import commands, grammar

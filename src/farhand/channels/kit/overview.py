@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from farhand.channels.kit.history import Exchange
-from farhand.model import asking
+from farhand.model import ask_text
 from farhand.model import inbox as waiting
 from farhand.model.inbox import InboxKind
 from farhand.model.present import Ask, Present, Worker
@@ -135,10 +135,10 @@ def _answers(present: Present, ask: Ask | None, *, in_shell: bool) -> list[str]:
     if ask is None:
         return []
     is_cut = _cut(ask.question, QUESTION_CHARACTERS) != ask.question
-    whole = asking.whole(ask) or (ask.question if is_cut else "")
+    whole = ask_text.whole(ask) or (ask.question if is_cut else "")
     if len(whole) > WHOLE_CHARACTERS:
         return [f"   {TOO_LONG}"]
-    told = visible("\n".join([*([whole] if whole else []), *asking.circumstances(ask)]))
+    told = visible("\n".join([*([whole] if whole else []), *ask_text.circumstances(ask)]))
     choices = ", ".join(f"{number} {choice.label}" for number, choice in enumerate(ask.choices, 1))
     ids = " or ".join(choice.id for choice in ask.choices)
     answer = f"farhand answer {ask.id} {ids}" if in_shell else f"@{ask.worker} 1"

@@ -11,7 +11,7 @@ import msgspec
 
 from farhand.channels.push import texts
 from farhand.channels.push.texts import in_language
-from farhand.model import asking
+from farhand.model import ask_text
 from farhand.model.action import headline, on_one_line
 from farhand.model.app_places import app_address, place_of
 from farhand.model.attention import AttentionKind, LockScreen
@@ -128,7 +128,7 @@ def _title(matter: Matter, buzz: Buzz, language: str) -> str:
 def _body(matter: Matter, ask: Ask | None, language: str) -> str:
     if ask is None:
         return matter.text
-    whole = asking.whole(ask)
+    whole = ask_text.whole(ask)
     question = ask.question_phrase and said(ask.question_phrase, language)
     where = in_language(texts.WHERE, language).format(where=ask.where) if ask.where else ""
     told = [said(one, language) for one in ask.risk_phrases]

@@ -22,7 +22,7 @@ from farhand.channels.telegram.outbound import NAME, TelegramSurface
 from farhand.channels.telegram.receive import PollingReceiver, WebhookReceiver
 from farhand.channels.telegram.settings import TelegramSettings, manager_of, read_settings
 from farhand.channels.telegram.sign_in import MiniAppSignIn
-from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.state_files import TelegramStored
 from farhand.channels.telegram.switch import SwitchingReceiver
 from farhand.channels.telegram.topics import WorkerTopics
 from farhand.model.channel_ports import Channel, ChannelContext

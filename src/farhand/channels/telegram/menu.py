@@ -9,7 +9,7 @@ from farhand.channels.kit.health import ChatHealth
 from farhand.channels.kit.who_may_speak import WhoMaySpeak, way_in
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.replies import menu
-from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.state_files import TelegramStored
 from farhand.channels.telegram.when_changed import WhenChanged
 from farhand.model.facts import Ended, Event, Hired
 from farhand.model.logger import get_logger

@@ -13,9 +13,9 @@ from telegram.error import BadRequest, InvalidToken, TelegramError
 from farhand.channels.kit.health import ChatHealth
 from farhand.channels.telegram.gateway import ALLOWED_UPDATES, Gateway, ReceiveFailed
 from farhand.channels.telegram.parse import update_number
-from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.state_files import TelegramStored
 from farhand.model import road
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.errors import StoreError, TooLarge
 from farhand.model.http_guard import is_secret
 from farhand.model.logger import get_logger

@@ -9,7 +9,7 @@ import msgspec
 from telegram.error import BadRequest, Forbidden, TelegramError
 
 from farhand.channels.telegram.gateway import Gateway
-from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.state_files import TelegramStored
 from farhand.channels.telegram.when_changed import WhenChanged
 from farhand.model.facts import Ended, Event
 from farhand.model.logger import get_logger

@@ -18,7 +18,7 @@ from farhand.channels.whatsapp.render import is_list
 from farhand.channels.whatsapp.settings import WhatsAppSettings
 from farhand.channels.whatsapp.templates import sent_template
 from farhand.channels.whatsapp.words import WhatsAppKey, WhatsAppReact, WhatsAppReopen, WhatsAppSend, WhatsAppShow
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.errors import ChannelError, TooLarge
 from farhand.model.lean_imports import remember_missing, without
 

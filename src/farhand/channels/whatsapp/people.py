@@ -2,7 +2,7 @@
 
 from farhand.channels.kit.surface import KnowsManager
 from farhand.channels.whatsapp.settings import WhatsAppIdentity
-from farhand.channels.whatsapp.stored import WhatsAppState, WhatsAppStored
+from farhand.channels.whatsapp.state_files import WhatsAppState, WhatsAppStored
 from farhand.model.logger import get_logger
 from farhand.model.words import replace
 

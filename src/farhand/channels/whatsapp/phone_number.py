@@ -21,7 +21,7 @@ from farhand.channels.whatsapp.people import WhatsAppPeople
 from farhand.channels.whatsapp.receive import WhatsAppWebhook
 from farhand.channels.whatsapp.registration import WebhookRegistration
 from farhand.channels.whatsapp.settings import WhatsAppSettings, manager_of
-from farhand.channels.whatsapp.stored import WhatsAppStored
+from farhand.channels.whatsapp.state_files import WhatsAppStored
 from farhand.channels.whatsapp.surface import NAME, WhatsAppSurface
 from farhand.channels.whatsapp.window import MessagingWindow
 from farhand.model.channel_ports import ChannelContext

@@ -15,7 +15,7 @@ from farhand.channels.kit.health import ChatHealth
 from farhand.channels.whatsapp.parse import ReceivedMessage, ReceivedPost, read_post
 from farhand.channels.whatsapp.words import WhatsAppStatus
 from farhand.model import road
-from farhand.model.bounded import BodyBudget, read_bounded
+from farhand.model.body_limits import BodyBudget, read_bounded
 from farhand.model.errors import BadInput, StoreError, TooBusy, TooLarge
 from farhand.model.http_guard import is_secret
 from farhand.model.logger import get_logger

@@ -1,7 +1,7 @@
 """The 24-hour window: WhatsApp takes ordinary messages for a day after the person wrote last, and templates alone after
 that."""
 
-from farhand.channels.whatsapp.stored import WhatsAppStored
+from farhand.channels.whatsapp.state_files import WhatsAppStored
 from farhand.model.ports import Clock
 from farhand.model.words import replace
 

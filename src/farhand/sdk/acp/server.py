@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from farhand import __version__
-from farhand.sdk.acp.hosted import HostedSession
+from farhand.sdk.acp.hosted_session import HostedSession
 from farhand.sdk.acp.report import to_prompt
 from farhand.sdk.acp.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Params, Peer, RpcError
 from farhand.sdk.acp.streams import ByteStream, memory_pair, standard_streams

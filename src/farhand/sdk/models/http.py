@@ -162,7 +162,7 @@ class Wire:
 def _client(timeout_seconds: float) -> HttpClient:
     """A client that goes straight to a server; through httpx2 where the way out may be a proxy."""
     if sys.platform in _WITH_SYSTEM_PROXIES or any(os.environ.get(name) for name in _PROXY_VARIABLES):
-        from farhand.sdk.models.proxied import ProxiedClient
+        from farhand.sdk.models.proxied_client import ProxiedClient
 
         return ProxiedClient(timeout_seconds, _tls)
     from farhand.sdk.models.connection import DirectClient

@@ -18,7 +18,7 @@ from farhand.channels.kit.chat_channel import ChatChannel
 from farhand.channels.kit.health import ChatHealth
 from farhand.channels.kit.surface import RateLimits
 from farhand.channels.kit.who_may_speak import StoredManager, WhoMaySpeak
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.channel_ports import Channel, ChannelContext, Manager
 from farhand.model.errors import SettingMissing, StoreError, TooLarge
 from farhand.model.http_guard import is_secret

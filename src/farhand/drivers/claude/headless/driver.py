@@ -22,7 +22,7 @@ from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.folders.check import FolderGate
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.preflight import workplace
-from farhand.drivers.wires.tmux.delivered import DeliveredLog, with_turn_of
+from farhand.drivers.wires.tmux.delivered_log import DeliveredLog, with_turn_of
 from farhand.model.facts import SessionKnown
 from farhand.model.holder_ports import Holders
 from farhand.model.ports import Heard, Link

@@ -19,7 +19,7 @@ from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.foreign_json import Fields, JsonObject, parse
 from farhand.drivers.wires.holder.process import HeldProcess
 from farhand.drivers.wires.text.prompt import prompt_text
-from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
+from farhand.drivers.wires.tmux.delivered_log import DeliveredLog, ExpectedMessage
 from farhand.model.facts import TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken, Unknown
 from farhand.model.present import Ask

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farhand.drivers.claude.asks import ClaudeQuestion
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage
+from farhand.drivers.wires.tmux.delivered_log import ExpectedMessage
 from farhand.model.words import Usage, UsageWindow, Word
 
 

@@ -7,7 +7,7 @@ from farhand.drivers.claude.limits import event_reset, event_windows, limit
 from farhand.drivers.claude.schema import blocks, input_of, plain_text
 from farhand.drivers.claude.tmux.translate import INTERRUPTED, LONGEST_OUTPUT, wordless
 from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.drivers.wires.tmux.delivered import squeezed
+from farhand.drivers.wires.tmux.delivered_log import squeezed
 from farhand.model.facts import (
     Fact,
     Limited,

@@ -29,7 +29,7 @@ from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.hooks.endpoint import POST_PATH
 from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.tmux import Pane, TmuxError
-from farhand.drivers.wires.tmux.delivered import DELIVERED, DeliveredLog, with_turn_of
+from farhand.drivers.wires.tmux.delivered_log import DELIVERED, DeliveredLog, with_turn_of
 from farhand.drivers.wires.tmux.host import HookCommand, TmuxHost
 from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.foreign_json import Fields
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
+from farhand.drivers.wires.tmux.delivered_log import ExpectedMessage, squeezed
 from farhand.drivers.wires.tmux.state import TmuxState, another_session, started_by
 from farhand.model.facts import Fact, Limited, Said, Seen, TurnEnded
 from farhand.model.ports import Heard

@@ -20,7 +20,7 @@ from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.tmux import Pane, TmuxError
-from farhand.drivers.wires.tmux.delivered import DELIVERED, DeliveredLog, with_turn_of
+from farhand.drivers.wires.tmux.delivered_log import DELIVERED, DeliveredLog, with_turn_of
 from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue
 from farhand.model.errors import AgentNotStarted, DriverError

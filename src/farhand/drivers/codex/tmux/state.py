@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
+from farhand.drivers.wires.tmux.delivered_log import ExpectedMessage, squeezed
 from farhand.drivers.wires.tmux.state import TmuxState, another_session, started_by
 from farhand.model.facts import Fact, Seen, TurnEnded
 from farhand.model.ports import Heard

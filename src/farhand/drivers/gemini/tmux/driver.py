@@ -22,7 +22,7 @@ from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux import Pane
-from farhand.drivers.wires.tmux.delivered import DELIVERED, MOST_EXPECTED, DeliveredLog, ExpectedMessage
+from farhand.drivers.wires.tmux.delivered_log import DELIVERED, MOST_EXPECTED, DeliveredLog, ExpectedMessage
 from farhand.drivers.wires.tmux.host import HookCommand
 from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue
@@ -60,8 +60,8 @@ class TmuxGeminiDriver(GeminiSessions):
             pane, start = await self._find_or_start(worker, read_cursor(cursor, GeminiPosition))
             queue, keyboard = InputQueue[GeminiEvent](), GeminiKeyboard(host.tmux, pane)
             dialogs = GeminiDialogs(queue, keyboard, open_calls(start), self._ask_seconds)
-            cli = GeminiCli(queue, host.tmux, pane, keyboard, dialogs, start.spot, self.places)
-            session = start.spot.state.session
+            cli = GeminiCli(queue, host.tmux, pane, keyboard, dialogs, start.cursor, self.places)
+            session = start.cursor.state.session
             opening = (Heard(fact=SessionKnown(session=session)),) if session != worker.session else ()
             link = TmuxLink(host.tmux, pane, folder, cli, queue, opening)
             async with link.listening(arrivals, host.folders):
@@ -84,9 +84,9 @@ class TmuxGeminiDriver(GeminiSessions):
         if pane is None:
             return await self._start(worker, start)
         log.info("agent found", worker=worker.name, pane=pane.id)
-        if not start.spot.path:
-            start = GeminiPosition(spot=await self._cursor_of(worker, pane))
-        return pane, replace(start, spot=self._expecting(worker, start.spot))
+        if not start.cursor.path:
+            start = GeminiPosition(cursor=await self._cursor_of(worker, pane))
+        return pane, replace(start, cursor=self._expecting(worker, start.cursor))
 
     async def _cursor_of(self, worker: Worker, pane: Pane) -> GeminiCursor:
         """Where to go on with an agent that runs, for a link that lost its cursor: where it was started."""
@@ -117,7 +117,7 @@ class TmuxGeminiDriver(GeminiSessions):
     async def _start(self, worker: Worker, start: GeminiPosition) -> tuple[Pane, GeminiPosition]:
         await self._gate.pass_through(worker)
         hook = await self.tmux_host.hook_command(worker)
-        words, cursor = await anyio.to_thread.run_sync(self._plan, worker, start.spot, hook)
+        words, cursor = await anyio.to_thread.run_sync(self._plan, worker, start.cursor, hook)
         variables = {
             **self._own,
             **launch.variables(self.places),
@@ -126,7 +126,7 @@ class TmuxGeminiDriver(GeminiSessions):
         }
         pane = await self.tmux_host.spawn(worker, words, variables)
         await self.tmux_host.ready(pane, MANIFEST["title"], GeminiKeyboard(self.tmux_host.tmux, pane).through_dialogs)
-        return pane, GeminiPosition(spot=cursor)
+        return pane, GeminiPosition(cursor=cursor)
 
     def _plan(self, worker: Worker, cursor: GeminiCursor, hook: HookCommand) -> tuple[list[str], GeminiCursor]:
         """What will be run, and from where on its session file is new; or why it cannot be."""

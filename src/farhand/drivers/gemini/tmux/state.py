@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeAlias
 
+import msgspec
+
 from farhand.drivers.gemini.asks import GeminiCall, GeminiQuestion
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
+from farhand.drivers.wires.tmux.delivered_log import ExpectedMessage, squeezed
 from farhand.drivers.wires.tmux.state import TmuxState, another_session, started_by
 from farhand.model.facts import Fact, Seen, TurnEnded
 from farhand.model.ports import Heard
@@ -90,9 +92,9 @@ class GeminiOpenCalls(Word):
 
 
 class GeminiPosition(Word):
-    """What the journal keeps as a link's cursor; agents outlive an upgrade, so its fields keep their names."""
+    """What the journal keeps as a link's cursor; agents outlive an upgrade, so what is stored keeps its names."""
 
-    spot: GeminiCursor = GeminiCursor()
+    cursor: GeminiCursor = msgspec.field(default=GeminiCursor(), name="spot")
     asks: dict[str, GeminiQuestion] = {}
     calls: tuple[GeminiCall, ...] = ()
     unseen: dict[str, GeminiQuestion] = {}
@@ -105,7 +107,7 @@ Translated: TypeAlias = tuple[list[Heard], GeminiState]
 def position(cursor: GeminiCursor, opened: GeminiOpenCalls) -> GeminiPosition:
     """Both in one."""
     return GeminiPosition(
-        spot=cursor, asks=opened.asks, calls=opened.calls, unseen=opened.unseen, allowed=opened.allowed
+        cursor=cursor, asks=opened.asks, calls=opened.calls, unseen=opened.unseen, allowed=opened.allowed
     )
 
 

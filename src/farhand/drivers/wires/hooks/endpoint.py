@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from farhand.model.bounded import BodyBudget, read_bounded
+from farhand.model.body_limits import BodyBudget, read_bounded
 from farhand.model.http_guard import forwarding_header, is_secret
 
 # A hook's output, as it is sent.

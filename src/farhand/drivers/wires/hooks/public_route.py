@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from farhand.drivers.wires.hooks.endpoint import HookEndpoint, HookReport
-from farhand.model.bounded import read_bounded
+from farhand.model.body_limits import read_bounded
 from farhand.model.errors import TooLarge
 from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.worker_keys import SCOPE_WORKER

@@ -18,7 +18,7 @@ from farhand.drivers.wires.hooks.spool import read_spool
 from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.tmux.cli import TmuxCli
-from farhand.drivers.wires.tmux.delivered import DELIVERED, MOST_EXPECTED, DeliveredLog, ExpectedMessage
+from farhand.drivers.wires.tmux.delivered_log import DELIVERED, MOST_EXPECTED, DeliveredLog, ExpectedMessage
 from farhand.drivers.wires.tmux.queue import Event, FileChanged, InputQueue, Item, LateFacts, SpoolChanged, Timeout
 from farhand.drivers.wires.tmux.screen import last_words
 from farhand.drivers.wires.tmux.state import State

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage
+from farhand.drivers.wires.tmux.delivered_log import ExpectedMessage
 from farhand.model.facts import SessionKnown, TurnStarted
 from farhand.model.names import is_session_id
 from farhand.model.ports import Heard

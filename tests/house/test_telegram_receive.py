@@ -17,7 +17,7 @@ from farhand.channels.kit.sendable_files import SendableFiles
 from farhand.channels.telegram.channel import TelegramChannel
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.receive import PollingReceiver, WebhookReceiver, WebhookSeen, is_deaf
-from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.state_files import TelegramStored
 from farhand.channels.telegram.switch import SwitchingReceiver
 from farhand.core.clock import SystemClock
 from farhand.model.channel_ports import Channel, ChannelContext

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk import events
-from farhand.sdk.acp.lasting import lasting_permission
+from farhand.sdk.acp.lasting_permission import lasting_permission
 from farhand.sdk.acp.report import STOP_REASONS, described, replayed, update_of
 from farhand.sdk.acp.rpc import INTERNAL_ERROR, INVALID_PARAMS, Params, Peer, RpcError
 from farhand.sdk.agent import Agent
