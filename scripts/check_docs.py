@@ -209,7 +209,7 @@ def routes_served() -> set[str]:
 
 
 def routes_in(text: str) -> Iterator[str]:
-    """The routes of one module, a WebSocket's among them; a path, or its beginning, may be a constant of that module."""
+    """The routes of one module, a WebSocket's among them; a path may be, or begin with, a constant of that module."""
     tree = ast.parse(text)
     assigned = (node for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant))
     constants = {ast.unparse(node.targets[0]): node.value for node in assigned}

@@ -176,8 +176,9 @@ def avoided_words(glossary: str) -> dict[str, str]:
 
 
 def defined_names(path: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """The names that a module gives: its own, and those of classes, functions, attributes, arguments and variables. Names
-    of tests are sentences."""
+    """The names that a module gives: its own, and those of its classes, functions, attributes, arguments, variables.
+
+    Names of tests are sentences."""
     for part in Path(path).with_suffix("").parts:
         yield 1, part
     for node in ast.walk(tree):
