@@ -102,6 +102,15 @@ async def test_a_terminal_ends_with_a_killed_owner_whom_tmux_still_had_something
         await until(lambda: not is_alive(pane) and not is_alive(client))
 
 
+async def test_a_service_whose_processes_are_all_ended_ends_in_order(tmux_server: tuple[str, ...]) -> None:
+    """Whoever watches for our end is then gone before us."""
+    async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as tmux:
+        client = (await tmux.command("display-message", "-p", "#{client_pid}"))[0]
+        watching = await anyio.run_process(["pgrep", "-P", str(os.getpid()), "-f", f"sh {client}$"])
+        os.kill(int(watching.stdout), signal.SIGTERM)
+        await until(lambda: not is_alive(int(watching.stdout)))
+
+
 @pytest.mark.parametrize("ends_with_us", [False, True])
 async def test_the_end_of_a_terminal_of_its_own_kills_what_takes_no_notice(
     short_folder: Path, tmux_server: tuple[str, ...], ends_with_us: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
 from subprocess import DEVNULL, PIPE
 
@@ -201,8 +201,9 @@ async def _end_with_us(client: Process) -> None:
     try:
         await anyio.sleep_forever()
     finally:
-        # Before its standard input is closed.
-        shell.kill()
+        # Before its standard input is closed. Somebody else may have ended it: all of a service's processes, say.
+        with suppress(ProcessLookupError):
+            shell.kill()
         with anyio.CancelScope(shield=True):
             await shell.aclose()
 
