@@ -305,6 +305,18 @@ def test_an_agent_that_a_hook_has_go_on_after_displayed_words_begins_anew() -> N
     assert session.said("desk-u") == "two"
 
 
+def test_an_agent_that_goes_on_after_displayed_words_were_interrupted_begins_anew() -> None:
+    """What was displayed and never written is given up with the turn: it hides nothing that comes later."""
+    session = Session()
+    session.display("partial ", final=False)
+    session.line("user", {"type": "text", "text": "[Request interrupted by user]"})
+    assert session.ended
+    session.record({"type": "user", "isMeta": True, "uuid": "m", "message": {"content": "Continue."}})
+    session.wrote("two")
+    assert session.said("t1") == "partial "
+    assert session.said("desk-u") == "two"
+
+
 def test_words_of_an_older_turn_that_were_not_displayed_are_still_told() -> None:
     session = Session.at_rest()
     session.turn("t1", "p1", "first.")

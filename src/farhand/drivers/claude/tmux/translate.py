@@ -100,7 +100,9 @@ def _user(record: Fields, state: ClaudeState) -> Translated:
         return _heard([_tool_ended(block) for block in results], state), state
     text = "\n".join(block.text("text") for block in content if block.text("type") == "text")
     if text.strip() in INTERRUPTED:
-        return end_turn(state, state.written or state.prompt, HowEnded.INTERRUPTED)
+        ended, state = end_turn(state, state.written or state.prompt, HowEnded.INTERRUPTED)
+        # Words of this turn that stand nowhere before this line were given up: none of them comes behind it.
+        return ended, state if _is_late(state) else replace(state, streamed="")
     if record.flag("isMeta") or not text.strip():
         # Words that were displayed and are not written yet come behind this line: it stands within their turn.
         return [], replace(state, prodded=not state.running and not state.streamed)
