@@ -10,10 +10,10 @@ import pytest
 
 from farhand.drivers.gemini.asks import GeminiCall, GeminiQuestion, digest_of
 from farhand.drivers.gemini.tmux.dialogs import GeminiDialogs, GeminiEvent
-from farhand.drivers.gemini.tmux.keyboard import GeminiKeyboard
+from farhand.drivers.gemini.tmux.keyboard import BEHIND, GeminiKeyboard
 from farhand.drivers.gemini.tmux.open_calls import announced, asked, waiting
 from farhand.drivers.gemini.tmux.state import GeminiOpenCalls
-from farhand.drivers.wires.asks.build import DENY
+from farhand.drivers.wires.asks.build import DENY, GONE
 from farhand.drivers.wires.tmux.queue import InputQueue
 from farhand.model.facts import AskSettled
 from farhand.model.ports import NotTaken, Outcome, Taken
@@ -71,6 +71,15 @@ async def test_a_plan_that_is_presented_again_at_once_is_known() -> None:
     assert await left_after(Taken(), presents_it_again) == (PLAN,)
 
 
-async def test_a_refused_call_is_over_and_one_whose_answer_did_not_arrive_waits() -> None:
+async def test_a_refused_call_is_over_and_one_that_stands_behind_another_waits() -> None:
     assert await left_after(Taken(), lambda _: None) == ()
-    assert await left_after(NotTaken(why="the screen is gone"), lambda _: None) == (PLAN,)
+    assert await left_after(NotTaken(why=BEHIND), lambda _: None) == (PLAN,)
+
+
+@pytest.mark.parametrize("why", [GONE, BEHIND])
+async def test_a_call_that_was_allowed_at_the_desk_while_it_was_refused_is_over(why: str) -> None:
+    assert await left_after(NotTaken(why=why), lambda dialogs: dialogs.call_ran(PLAN)) == ()
+
+
+async def test_a_dialog_that_is_gone_is_about_nothing_any_more() -> None:
+    assert await left_after(NotTaken(why=GONE), lambda _: None) == ()

@@ -90,6 +90,8 @@ class GeminiDialogs:
         self._ask_seconds = ask_seconds
         # Asks whose answer is on its way to its dialog; `_all_answered` is set when there is none.
         self._answering: set[str] = set()
+        # Those of them whose call has run meanwhile, allowed by somebody else.
+        self._ran: set[str] = set()
         self._all_answered = anyio.Event()
         self._all_answered.set()
         # How many answers have arrived.
@@ -141,6 +143,7 @@ class GeminiDialogs:
     def call_ran(self, call: GeminiCall) -> list[Heard]:
         """A tool has run: whoever allowed it, its question is over, and another may be shown."""
         self.open, over = ran(self.open, call)
+        self._ran |= {over} & self._answering
         self.look()
         return self._withdraw(HowSettled.DESK, [over] if over else [])
 
@@ -226,15 +229,20 @@ class GeminiDialogs:
             outcome = await self._answer(ask, question, ask.settled)
             self._answers += 1
             # Only now: until its answer has arrived, the question must outlive a kill.
-            behind = isinstance(outcome, NotTaken) and outcome.why == BEHIND
+            behind = self._is_behind(ask, outcome)
             self.open = put_back(self.open, ask.id) if behind else without(self.open, [ask.id])
             return outcome
         finally:
             self._answering.discard(ask.id)
+            self._ran.discard(ask.id)
             if not self._answering:
                 self._all_answered.set()
             self.look()
             self._queue.put_file_changed()
+
+    def _is_behind(self, ask: Ask, outcome: Outcome) -> bool:
+        """Whether its dialog waits behind another one. A call that ran meanwhile has none any more."""
+        return isinstance(outcome, NotTaken) and outcome.why == BEHIND and ask.id not in self._ran
 
     async def _answer(self, ask: Ask, question: GeminiQuestion, settled: AskSettled) -> Outcome:
         """Presses the answer's key; words that come with it and that the dialog does not take are the next message."""
@@ -249,8 +257,10 @@ class GeminiDialogs:
             # Before the dialog is seen to be gone the call may be over, and the same be announced once more.
             self.open = allow(self.open, call) if allows else refuse(self.open, call)
         outcome = await self._keyboard.answer(question, choice, note)
-        if sure and isinstance(outcome, NotTaken):
-            self.open = disallow(self.open, call) if allows else announced(self.open, call)
+        if sure and allows and isinstance(outcome, NotTaken):
+            self.open = disallow(self.open, call)
+        elif sure and self._is_behind(ask, outcome):
+            self.open = announced(self.open, call)
         if isinstance(outcome, Taken) and note and settled.by and not takes_advice(question):
             self._queue.put(LateFacts((Queued(message=f"advice:{ask.id}", text=note, by=settled.by),)))
         return outcome
