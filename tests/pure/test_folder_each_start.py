@@ -18,7 +18,7 @@ from farhand.drivers.opencode.exec.driver import ExecOpenCodeDriver
 from farhand.drivers.opencode.headless.driver import HeadlessOpenCodeDriver
 from farhand.drivers.opencode.headless.server import ServerRecord
 from farhand.drivers.opencode.headless.state import OpenCodeLog, OpenCodeStart
-from farhand.drivers.wires.folders.check import FolderCheck, FolderGate, rules_out
+from farhand.drivers.wires.folders.check import LARGEST_QUICK_BYTES, FolderCheck, FolderGate, rules_out
 from farhand.drivers.wires.folders.find import FolderReads
 from farhand.drivers.wires.folders.scan import listing
 from farhand.drivers.wires.holder.process import HeldProcess, HolderCursor
@@ -128,6 +128,18 @@ async def test_a_folder_in_whose_place_a_link_stands_is_looked_at_in_a_thread(tm
 async def test_names_that_take_long_to_read_are_read_in_a_thread(tmp_path: Path, worker: Worker) -> None:
     folders = FolderCheck(tmp_path / "node", quick_seconds=0.0)
     await folders.check(worker.directory, READS)
+    assert await waits_for_a_thread(folders, worker)
+
+
+async def test_a_folder_that_was_filled_meanwhile_is_read_in_a_thread(tmp_path: Path, worker: Worker) -> None:
+    """Whoever may write there could stop all else by a million names."""
+    skip_unless_quick(worker)
+    folders = FolderCheck(tmp_path / "node", quick_seconds=60.0)
+    await folders.check(worker.directory, READS)
+    number = 0
+    while Path(worker.directory).stat().st_size <= LARGEST_QUICK_BYTES:
+        Path(worker.directory, f"{number}".zfill(200)).touch()
+        number += 1
     assert await waits_for_a_thread(folders, worker)
 
 

@@ -52,6 +52,8 @@ FILE: Final = "trusted_folders.json"
 MOST_BYTES: Final = 256 * 1024
 # Names that are read as quickly as this are read on the event loop: a thread and the way back from it take longer.
 QUICK_SECONDS: Final = 0.0005
+# A folder that is larger itself has a thousand names or more: these are read in a thread.
+LARGEST_QUICK_BYTES: Final = 64 * 1024
 _remembered = msgspec.json.Decoder(dict[str, list[str]])
 
 
@@ -93,9 +95,9 @@ class FolderCheck:
 
     def _is_still_ruled_out(self, directory: str, reads: FolderReads) -> bool:
         """Whether the names tell that nothing is there that an agent reads; where they do not, or not quickly, the next
-        look is a whole one. No link is followed, and nothing is read from another disk: neither can be waited for."""
+        look is a whole one. No link is followed, no long folder read, and nothing from another disk."""
         began, devices = time.perf_counter(), self._quick.pop(directory, frozenset())
-        if _opened_names(reads) is None or not all(_is_folder_on(place, devices) for place in _upwards(directory)):
+        if _opened_names(reads) is None or not all(_is_quick(place, devices) for place in _upwards(directory)):
             return False
         listed = [listing(place) for place in _places(directory, self._own)]
         if time.perf_counter() - began > self._quick_seconds or not rules_out(reads, listed):
@@ -240,10 +242,10 @@ def _upwards(folder: str) -> list[str]:
     return found[::-1]
 
 
-def _is_folder_on(place: str, devices: frozenset[int]) -> bool:
-    """Whether it is a folder, and no link to one, on one of these disks."""
+def _is_quick(place: str, devices: frozenset[int]) -> bool:
+    """Whether it is a folder of few names, and no link to one, on one of these disks."""
     try:
         about = os.lstat(place)
     except OSError:
         return False
-    return stat.S_ISDIR(about.st_mode) and about.st_dev in devices
+    return stat.S_ISDIR(about.st_mode) and about.st_dev in devices and about.st_size <= LARGEST_QUICK_BYTES
