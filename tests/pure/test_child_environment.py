@@ -21,6 +21,7 @@ def test_what_every_program_needs_passes() -> None:
 
 def test_a_program_of_the_system_gets_all_but_the_nodes_secrets() -> None:
     own = {"PATH": "/bin", "TMUX_TMPDIR": "/t", "TELEGRAM_BOT_TOKEN": "1:a", "FARHAND_RELAY_KEY": "k"}
+    own |= {"WHATSAPP_TOKEN_FILE": "/s/whatsapp", "FARHAND_VOICE_KEY_FILE": "/s/voice"}
     assert without_secrets(own, channel_secrets()) == {"PATH": "/bin", "TMUX_TMPDIR": "/t"}
 
 

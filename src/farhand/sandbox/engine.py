@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,10 @@ from farhand.model.errors import DriverError, ProgramMissing
 from farhand.model.sandbox import SandboxEngine
 
 SECONDS = 30.0
+# The code of a program that hangs or cannot be started.
+NOT_RUN = 127
 PROBE_TRIES = 3
+PROBE_PAUSE_SECONDS = 0.1
 # In this order: who has Docker running wants it; bubblewrap has no image and no limits.
 ORDER = (SandboxEngine.DOCKER, SandboxEngine.PODMAN, SandboxEngine.BWRAP)
 HINTS = ("install Docker or podman, or: sudo apt install bubblewrap", "or run without --sandbox")
@@ -40,7 +44,7 @@ def call(words: Sequence[str], environment: Mapping[str, str]) -> EngineReply:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return EngineReply(127, str(error))
+        return EngineReply(NOT_RUN, str(error))
     output = done.stdout if done.returncode == 0 else done.stderr or done.stdout
     return EngineReply(done.returncode, output.decode(errors="replace").strip())
 
@@ -65,11 +69,14 @@ def find_engine(wanted: SandboxEngine, environment: Mapping[str, str]) -> Contai
 
 
 def _probed(words: Sequence[str], environment: Mapping[str, str]) -> EngineReply:
-    """What the engine's probe says: what somebody else mounts or takes away at that moment may make one fail."""
+    """What the engine's probe says: what somebody else mounts or takes away at that moment may make one fail.
+
+    One that hung is not waited for again."""
     said = call(words, environment)
     for _ in range(PROBE_TRIES - 1):
-        if said.code == 0:
+        if said.code in (0, NOT_RUN):
             break
+        time.sleep(PROBE_PAUSE_SECONDS)
         said = call(words, environment)
     return said
 

@@ -31,5 +31,6 @@ def without_secrets(own: Mapping[str, str], secrets: Collection[str]) -> dict[st
 
 def _is_kept(name: str, secrets: Collection[str]) -> bool:
     """Whether the variable is a secret of the node, which no child may have."""
-    upper = name.upper()
+    # What names the file of a secret leads to it.
+    upper = name.upper().removesuffix("_FILE")
     return upper in secrets or (upper.startswith("FARHAND_") and upper.endswith(KEPT_ENDINGS))

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from farhand.model.container import ContainerEngine
-from farhand.model.errors import DriverError
+from farhand.model.errors import DriverError, ProgramMissing
 from farhand.model.sandbox import SandboxEngine
+from farhand.sandbox import engine as engines
 from farhand.sandbox.engine import find_engine, need_image
 
 
@@ -44,6 +45,14 @@ def test_an_engine_that_does_not_start_once_is_tried_again(tmp_path: Path) -> No
     engine(tmp_path, ONCE.format(folder=tmp_path, why="Unable to apply mount flags"), "bwrap")
     assert find_engine(SandboxEngine.BWRAP, {"PATH": str(tmp_path)}).kind is SandboxEngine.BWRAP
     assert calls(tmp_path) == 2
+
+
+def test_an_engine_that_hangs_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "SECONDS", 0.5)
+    engine(tmp_path, "PATH=/usr/bin:/bin; exec sleep 60", "bwrap")
+    with pytest.raises(ProgramMissing):
+        find_engine(SandboxEngine.BWRAP, {"PATH": str(tmp_path)})
+    assert calls(tmp_path) == 1
 
 
 def test_an_engine_that_goes_on_failing_says_why(tmp_path: Path) -> None:
