@@ -33,29 +33,30 @@ export function Composer({ worker }: { worker: Worker }) {
   const empty = text.trim() === "" && pictures.length === 0;
   useLayoutEffect(() => resize(field.current), [text]);
 
-  // It was sent while a file was still being made ready: it goes when that is, unless one changes it or goes elsewhere.
-  const due = useRef(false);
+  // Whose draft was sent while a file was still being made ready: it goes when that is, unless one changes it or goes
+  // elsewhere. A voice note may send the draft of a worker whom one has left.
+  const due = useRef("");
   useEffect(() => {
-    due.current = false;
+    due.current = "";
   }, [worker.name]);
   const send = () => {
     // What was just put into the draft counts, whether it is drawn yet or not.
     const { text, pictures } = draft.peek();
-    due.current = pictures.some((picture) => picture.progress < 1);
+    due.current = pictures.some((picture) => picture.progress < 1) ? worker.name : "";
     if (due.current || (text.trim() === "" && pictures.length === 0)) return;
     actions.say(worker.name, text, { pictures });
     draft.value = { text: "", pictures: [] };
     field.current?.focus();
   };
   useEffect(() => {
-    if (due.current) send();
+    if (due.current === worker.name) send();
   }, [pictures]);
   const write = (next: string) => {
-    due.current = false;
+    due.current = "";
     draft.value = { ...draft.value, text: next };
   };
   const remove = (picture: string) => {
-    due.current = false;
+    due.current = "";
     actions.detach(worker.name, picture);
   };
   const attach = (files: FileList | null | undefined) => {
