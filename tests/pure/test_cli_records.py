@@ -130,4 +130,4 @@ def test_another_installation_is_found_by_its_variable(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("given", [[], ["nobody@1"], [""], ["codex@1", "no/such/test.py"]])
 def test_a_cli_that_is_not_known_gets_a_sentence(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert live.main(given) == 2
-    assert "make live CLI=<claude|codex|gemini|opencode>[@version] [TESTS=…]" in capsys.readouterr().err
+    assert f"make live CLI=<{'|'.join(live.PACKAGES)}>[@version] [TESTS=…]" in capsys.readouterr().err

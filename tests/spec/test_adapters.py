@@ -389,7 +389,7 @@ async def test_a_call_that_nobody_waited_for_has_the_same_limit(tmp_path: Path) 
 async def test_wrong_words_are_told(tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     code, errors = await adapter(environ, "nobody", "ann", "hi", "http://127.0.0.1:1")
-    assert (code, errors) == (2, "error: No backend called 'nobody'. Known: codex, gemini, opencode.\n")
+    assert (code, errors.startswith("error: No backend called 'nobody'. Known: codex, gemini, opencode")) == (2, True)
     code, errors = await adapter(environ, "codex", "../ann", "hi", "http://127.0.0.1:1")
     assert (code, "letters, numbers" in errors) == (2, True)
     (tmp_path / "file").write_text("no folder")

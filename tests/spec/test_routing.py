@@ -11,6 +11,7 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 
 from farhand.model.facts import Said
+from farhand.model.slash import SLASHES
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
 
@@ -133,9 +134,8 @@ async def test_unknown_commands_and_learn_reach_the_focused_worker(team: Team) -
 @promise("routing.7", "running.6", "commands.11")
 async def test_the_menu_follows_the_team(team: Team) -> None:
     promised = ("team", "focus", "progress", "learn", "pause", "relaunch", "settings", "hire", "end")
-    more = "tune mode effort retry sprint verdict queue inbox quiet digest history usage now edit drop sessions".split()
-    more += "adopt handback devices commands".split()
-    builtin = (*promised, *more)
+    builtin = tuple(one.name for one in SLASHES if one.menu)
+    assert builtin[: len(promised)] == promised
     await team.bot.until_standing(lambda standing: standing.commands == builtin)
     await team.manager.says("/hire back-end")
     await team.bot.until_standing(lambda standing: standing.commands == (*builtin, "back_end"))
