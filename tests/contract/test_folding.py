@@ -1,8 +1,11 @@
 """Streamed pieces become one row when their turn ends; no reader loses a word by it, wherever it had stopped."""
 
 import random
-from collections.abc import AsyncIterator
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,6 +106,37 @@ async def test_a_reader_that_stopped_anywhere_gets_the_rest_and_nothing_twice(
         page = [decode_event(body) for _, body in await journal.read(after, 5)]
         assert page == live[after : after + len(page)]
         assert len(page) >= min(5, len(live) - after)
+
+
+class OvertakenConnection(sqlite3.Connection):
+    """After the first look at the rows somebody else folds them."""
+
+    def __init__(self, path: Path, events: Sequence[Event]) -> None:
+        super().__init__(path, isolation_level=None)
+        self._events = events
+
+    def execute(self, *words: Any) -> sqlite3.Cursor:
+        found = super().execute(*words)
+        events, self._events = self._events, ()
+        if not events:
+            return found
+        rows = found.fetchall()
+        folded_turns.fold_turn(self, events)
+        one = f"({', '.join('?' for _ in rows[0])})"
+        return super().execute(f"VALUES {', '.join(one for _ in rows)}", [value for row in rows for value in row])
+
+
+@pytest.mark.parametrize("limit", [5, 100])
+async def test_a_reader_that_is_overtaken_between_two_looks_reads_nothing_twice(
+    journal: SqliteJournal, tmp_path: Path, limit: int
+) -> None:
+    drafts = [Draft(worker="ann", turn="t", fact=Said(text=f"{number} ")) for number in range(9)]
+    live = journal.stamp(drafts, at=1.0)
+    await journal.append(live)
+    with closing(OvertakenConnection(tmp_path / "store.db", live)) as db:
+        read = folded_turns.read(db, 0, limit)
+        assert db.execute("SELECT count(*) FROM events").fetchone() == (1,)
+    assert [decode_event(body) for _, body in read] == list(live[:limit])
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -20,8 +20,9 @@ FARTHEST = 4096
 # Each piece: how far its number is from the one before, when it was stamped, how many characters it has.
 Pieces: TypeAlias = list[tuple[Seq, float, int]]
 _pieces: msgspec.msgpack.Decoder[Pieces] = msgspec.msgpack.Decoder(Pieces)
-_ROWS = "SELECT seq, body, pieces FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
-_BEHIND = "SELECT seq, body, pieces FROM events WHERE pieces IS NOT NULL AND seq > ? AND seq <= ?"
+_ROWS = "SELECT seq, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
+# By an index that has no other rows: where nothing was folded it costs nothing.
+_FOLDED = "SELECT seq, body, pieces FROM events WHERE pieces IS NOT NULL AND seq > ? AND seq <= ?"
 
 
 def fold_turn(db: sqlite3.Connection, events: Iterable[Event]) -> None:
@@ -61,17 +62,20 @@ def _continues(run: list[Event], event: Event) -> bool:
 
 def read(db: sqlite3.Connection, after: Seq, limit: int) -> list[tuple[Seq, bytes]]:
     """The events after that number as they were written, in order: of so many rows, and all pieces among them."""
-    rows = db.execute(_ROWS, (after, limit)).fetchall()
-    end = rows[-1][0] if len(rows) == limit else None
-    if end is not None:
-        # Pieces that came before that end may stand in rows behind it.
-        rows += db.execute(_BEHIND, (end, end + FARTHEST)).fetchall()
-    found = [one for row in rows for one in _unfolded(*row) if one[0] > after and (end is None or one[0] <= end)]
-    return sorted(found) if any(row[2] for row in rows) else found
-
-
-def _unfolded(seq: Seq, body: bytes, pieces: bytes | None) -> list[tuple[Seq, bytes]]:
-    return [(event.seq, encode(event)) for event in unfolded(body, pieces)] if pieces else [(seq, body)]
+    rows: list[tuple[Seq, bytes]] = db.execute(_ROWS, (after, limit)).fetchall()
+    if not rows:
+        return []
+    end = rows[-1][0]
+    # Pieces that came before the last of so many rows may stand in rows behind it.
+    behind = FARTHEST if len(rows) == limit else 0
+    folded = db.execute(_FOLDED, (after, end + behind)).fetchall()
+    if not folded:
+        return rows
+    # By their numbers: what is folded between the two looks is found by both.
+    found = dict(rows)
+    for _, body, pieces in folded:
+        found.update((event.seq, encode(event)) for event in unfolded(body, pieces) if after < event.seq <= end)
+    return sorted(found.items())
 
 
 def unfolded(body: bytes, pieces: bytes | None) -> list[Event]:
