@@ -161,10 +161,11 @@ def _inner(text: str, behind: bool, line: ShellLine) -> list[tuple[str, bool]]:
 
     # A shell joins continued lines, also in the middle of a word; the parser takes them for two words.
     found = [(text.replace("\\\n", ""), behind)] if "\\\n" in text else []
-    if text.strip() not in ("", text):
-        found.append((text.strip(), behind))
+    whole = text.strip()
+    if whole not in ("", text):
+        found.append((whole, behind))
     for command in line.commands:
-        if command.text and command.text != text.strip():
+        if command.text and command.text != whole:
             found.append((command.text, behind))
         found += [(script, False) for script in scripts(command)]
         unwrapped = hidden(command)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from farhand.sdk.policies.hidden_substitutions import may_hide_a_command
 
@@ -65,8 +64,7 @@ _LINE_END = re.compile(r"[\r\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
-@dataclass(frozen=True, slots=True)
-class ShellCommand:
+class ShellCommand(NamedTuple):
     """One command of a line. `words` are its name and arguments, unquoted; what only a shell can know keeps its `$`."""
 
     text: str
@@ -81,8 +79,7 @@ class ShellCommand:
     spaced: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ShellLine:
+class ShellLine(NamedTuple):
     """A shell line. When it is `broken`, its commands are not all that it may do."""
 
     commands: tuple[ShellCommand, ...]
@@ -133,7 +130,7 @@ def parsed(line: str) -> ShellLine:
         node = waiting.pop()
         kind = node.type
         if kind in _COMMANDS:
-            commands.append(_command(node))
+            commands.append(_command(node, kind))
         elif kind == "variable_assignment" and node.parent is not None and node.parent.type not in _COMMANDS:
             commands.append(ShellCommand(_text(node).strip(), (), assigns=True))
         elif kind in _REDIRECTS:
@@ -154,24 +151,26 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
-def _command(node: Node) -> ShellCommand:
-    parts: list[Node] = []
+def _command(node: Node, kind: str) -> ShellCommand:
+    # A node's type is asked once: each time the parser makes a new text of it.
+    parts: list[tuple[Node, str]] = []
     assigns = redirects = False
-    for child in node.children if node.type != "command" else node.named_children:
-        if child.type == "variable_assignment" and node.type == "command":
+    literal = kind == "command"
+    for child in node.named_children if literal else node.children:
+        child_kind = child.type
+        if child_kind == "variable_assignment" and literal:
             assigns = True
-        elif child.type in _REDIRECTS:
+        elif child_kind in _REDIRECTS:
             redirects = True
         else:
-            parts.append(child)
+            parts.append((child, child_kind))
     words: list[str] = []
     written: list[str] = []
-    literal = node.type == "command"
     named = True
-    for place, part in enumerate(parts):
+    for place, (part, part_kind) in enumerate(parts):
         text = _text(part)
         written.append(text)
-        if part.type in _BARE and _SURE.fullmatch(text):
+        if part_kind in _BARE and _SURE.fullmatch(text):
             words.append(text)
             continue
         words.append(_word(part))
