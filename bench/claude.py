@@ -27,6 +27,7 @@ from farhand.hooks.install import compiled, interpreter, place_program
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Noted, Seen, TurnEnded, TurnStarted
 from farhand.model.words import Mode
+from farhand.testing.bun import AS_SHIPPED
 from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import FakeAnthropic
@@ -103,7 +104,7 @@ async def talk() -> list[Row]:
         folder, model = Path(name), Timed()
         server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
         async with model.served() as address, served(Starlette(routes=[Route("/", stopped, methods=["POST"])])) as bare:
-            cli_env = ClaudeEnv(folder, server, model, address, PROGRAMS)
+            cli_env = ClaudeEnv(folder, server, model, address, PROGRAMS, AS_SHIPPED)
             hook = {"hooks": {"Stop": [{"hooks": [{"type": "http", "url": bare + "/", "timeout": 5}]}]}}
             (folder / "home/.claude").mkdir()
             (folder / "home/.claude/settings.json").write_text(json.dumps(hook))
@@ -119,7 +120,7 @@ async def notices() -> list[Row]:
         folder, model = Path(name), Timed()
         server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
         async with model.served() as address:
-            cli_env = ClaudeEnv(folder, server, model, address, PROGRAMS)
+            cli_env = ClaudeEnv(folder, server, model, address, PROGRAMS, AS_SHIPPED)
             try:
                 async with cli_env.open() as house:
                     return await told_of(house, cli_env, model)
@@ -235,7 +236,7 @@ async def idle() -> list[Row]:
         (programs / "claude").write_text(STAND_IN)
         (programs / "claude").chmod(0o755)
         server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
-        cli_env = ClaudeEnv(folder, server, FakeAnthropic(), "http://127.0.0.1:1", programs)
+        cli_env = ClaudeEnv(folder, server, FakeAnthropic(), "http://127.0.0.1:1", programs, AS_SHIPPED)
         try:
             async with cli_env.open() as house:
                 for number in range(IDLE_WORKERS):

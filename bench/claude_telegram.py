@@ -24,6 +24,7 @@ from farhand.channels.telegram.settings import TelegramSettings
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Seen, TurnEnded, TurnStarted
+from farhand.testing.bun import AS_SHIPPED
 from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.house import House
 from farhand.testing.models.script import say
@@ -139,7 +140,7 @@ async def measure() -> list[Row]:
                 )
                 return [TelegramChannel(settings, replace(context, public_url=f"http://127.0.0.1:{context.port}"))]
 
-            cli_env = ClaudeEnv(folder, server, model, address, PROGRAMS)
+            cli_env = ClaudeEnv(folder, server, model, address, PROGRAMS, AS_SHIPPED)
             hook = {"hooks": {"Stop": [{"hooks": [{"type": "http", "url": bare + "/", "timeout": 5}]}]}}
             (folder / "home/.claude").mkdir()
             (folder / "home/.claude/settings.json").write_text(json.dumps(hook))

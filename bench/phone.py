@@ -33,6 +33,7 @@ from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, TurnEnded
 from farhand.model.words import Mode
+from farhand.testing.bun import AS_SHIPPED
 from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import ASIDE, FakeAnthropic
@@ -231,8 +232,8 @@ async def workplace(backend: str, limits: RateLimits) -> AsyncIterator[tuple[Pho
             httpx2.AsyncClient(headers={"X-Telegram-Bot-Api-Secret-Token": SECRET}) as client,
         ):
             bot = await telegram.new_bot()
-            env = ClaudeEnv(folder, server, model, address, PROGRAMS)
-            bare = ClaudeEnv(folder / "bare", server, model, address, PROGRAMS)
+            env = ClaudeEnv(folder, server, model, address, PROGRAMS, AS_SHIPPED)
+            bare = ClaudeEnv(folder / "bare", server, model, address, PROGRAMS, AS_SHIPPED)
             try:
                 async with env.open(channels=partial(channel, bot, limits)) as house:
                     phone = Phone(house, bot, model, client)

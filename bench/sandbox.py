@@ -21,6 +21,7 @@ from farhand.model.commands import Hire, Say
 from farhand.model.errors import ProgramMissing
 from farhand.model.facts import CameOnline, TurnEnded
 from farhand.model.sandbox import OFF, ON, OPTION
+from farhand.testing.bun import AS_SHIPPED
 from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.models.anthropic import FakeAnthropic
 from farhand.testing.models.script import say
@@ -47,7 +48,7 @@ async def turns(kind: str) -> Row:
         model = FakeAnthropic()
         model.script.conversation("zz", *[say("good.") for _ in range(2 * ROUNDS + 4)])
         async with model.served() as address:
-            cli_env = ClaudeEnv(home, ("tmux", "-S", str(home / "tmux")), model, address, PROGRAMS)
+            cli_env = ClaudeEnv(home, ("tmux", "-S", str(home / "tmux")), model, address, PROGRAMS, AS_SHIPPED)
             async with running(cli_env, given) as hub:
                 taken = [await turn(hub, worker) for _ in range(ROUNDS) for worker in ("inside", "outside")]
     inside, outside = median(taken[0::2]) * 1e3, median(taken[1::2]) * 1e3

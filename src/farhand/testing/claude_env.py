@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from struct import pack
 
@@ -23,7 +23,13 @@ class ClaudeEnv(CliEnv):
     package = "claude"
 
     def __init__(
-        self, folder: Path, server: tuple[str, ...], model: FakeAnthropic, address: str, programs: Path
+        self,
+        folder: Path,
+        server: tuple[str, ...],
+        model: FakeAnthropic,
+        address: str,
+        programs: Path,
+        bun: Mapping[str, str] = SHORT_LIVED,
     ) -> None:
         self.model = model
         self.script = model.script
@@ -37,7 +43,7 @@ class ClaudeEnv(CliEnv):
             # What it tells its model of its own skills is nothing that a script reads.
             "CLAUDE_CODE_DISABLE_BUNDLED_SKILLS": "1",
             "CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1",
-            **SHORT_LIVED,
+            **bun,
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
         }
