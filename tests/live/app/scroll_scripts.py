@@ -21,12 +21,15 @@ WATCH = """async (pixels) => {
   return measured > 2 ? moved : "nothing was measured";
 }"""
 # As above, until text has come below what is read and older messages above it. It scrolls by itself, and watches from
-# the picture on that shows it: older messages that came before somebody watched would be waited for in vain.
+# the picture on that shows it: older messages that came before somebody watched would be waited for in vain. Where so
+# many came within that picture that the app makes no more, it scrolls once more.
 WATCH_BOTH = """async (pixels) => {
   const box = document.querySelector(".scroller");
   const rows = document.querySelector(".rows");
-  box.scrollTop = 900 - box.scrollHeight + box.clientHeight;
-  await new Promise(requestAnimationFrame);
+  do {
+    box.scrollTop = 900 - box.scrollHeight + box.clientHeight;
+    await new Promise(requestAnimationFrame);
+  } while (box.scrollHeight - box.clientHeight + box.scrollTop >= 1500);
   const top = box.getBoundingClientRect().top;
   const row = [...document.querySelectorAll(".row")].find((one) => one.getBoundingClientRect().top > top + 20);
   const place = () => row.getBoundingClientRect();
