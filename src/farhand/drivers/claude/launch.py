@@ -220,14 +220,12 @@ def write_settings(path: Path, settings: Mapping[str, object]) -> None:
 
 def session_key(path: Path) -> str:
     """The word that a session's hooks are known by: chosen once, so that it outlives the node."""
-    try:
-        return path.read_text("ascii")
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with suppress(FileNotFoundError):
+        # Empty where an earlier version was killed over it.
+        if known := path.read_text("ascii"):
+            return known
     key = secrets.token_urlsafe(32)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(key)
+    write_private(path, key, sync=True)
     return key
 
 
@@ -235,14 +233,10 @@ def prepare_account(places: ClaudePaths, environment: Mapping[str, str], directo
     """In a fresh HOME with a key of its own, skips the welcome, which would call home; an account that exists stays."""
     if places.account.exists() or not environment.get("ANTHROPIC_API_KEY"):
         return
-    places.account.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     known = {"approved": [environment["ANTHROPIC_API_KEY"][-20:]], "rejected": []}
     trusted = {str(directory.resolve()): {"hasTrustDialogAccepted": True}}
     account = {"hasCompletedOnboarding": True, "customApiKeyResponses": known, "projects": trusted}
-    content = msgspec.json.encode(account)
-    descriptor = os.open(places.account, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
+    write_private(places.account, msgspec.json.encode(account))
 
 
 def has_conversation(transcript: Path) -> bool:
