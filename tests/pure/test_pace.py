@@ -5,6 +5,7 @@ import pytest
 from farhand.channels.kit.card import removal, removed_slot
 from farhand.channels.kit.pace import Bucket, Pace
 from farhand.channels.kit.turn_cards import waiting
+from farhand.channels.telegram.settings import group_limit
 from farhand.testing.clock import ManualClock
 
 
@@ -57,6 +58,17 @@ async def test_progress_leaves_one_message_for_the_other_chats() -> None:
     assert pace.until_spare("c", owed=0) == 0.0
     await taken(pace, 1)
     assert pace.until_spare("c", owed=0) == 0.5
+
+
+@pytest.mark.anyio
+async def test_a_chat_that_the_service_limits_more_than_others_waits_longer() -> None:
+    clock = ManualClock()
+    pace = Pace(clock, per_chat=1.0, burst=2, overall=1000, own_limit=group_limit)
+    for chat in ("4242", "-4242"):
+        for _ in range(2):
+            await pace.ready(chat, urgent=True)
+    assert pace.until_spare("4242", owed=0) == 1.0
+    assert pace.until_spare("-4242", owed=0) == pytest.approx(3.0)
 
 
 def test_a_removal_names_what_it_removes_and_no_other_card_does() -> None:

@@ -1,4 +1,4 @@
-"""Keeps the log short when the same happens a thousand times: so many lines a minute of a kind, then how many more."""
+"""The rate limit of the log: so many lines a minute of a kind, then how many more there were."""
 
 from __future__ import annotations
 

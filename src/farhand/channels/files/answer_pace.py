@@ -1,4 +1,4 @@
-"""How many answers and notices of one worker's programs are taken: they could fill the disk and the chat."""
+"""The rate limit of a worker's programs, whose answers and notices could fill the disk and the chat."""
 
 from collections import deque
 

@@ -71,7 +71,7 @@ class PipeLines:
 
 
 class LinePace:
-    """Says how long the next line of a pipe must wait."""
+    """The rate limit of a pipe: how long its next line must wait."""
 
     def __init__(self) -> None:
         self._taken: deque[float] = deque(maxlen=MOST_IN_A_MINUTE)

@@ -33,7 +33,6 @@ from farhand.model.words import Sender, replace
 
 log = get_logger("chat")
 LONGEST_NAME = 64
-# A file that comes within this time keeps its place before what is said after it.
 
 
 class Inbound:

@@ -149,7 +149,13 @@ class Outbound:
         self._name = surface.name
         self._channel, self._outbox = surface.outbox, context.outbox
         clock, outbox, turns = context.clock, context.outbox, TurnViews()
-        pace = Pace(clock, per_chat=limits.chat_per_second, burst=limits.chat_burst, overall=limits.per_second)
+        pace = Pace(
+            clock,
+            per_chat=limits.chat_per_second,
+            burst=limits.chat_burst,
+            overall=limits.per_second,
+            own_limit=limits.own_limit,
+        )
         self._dispatcher = Dispatcher(
             surface.outbox,
             outbox,

@@ -1,7 +1,9 @@
-"""How fast a surface may be written to: so many messages a second for each chat and overall, with a little in hand."""
+"""The rate limit of a surface: a token bucket for each chat and one over all of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from farhand.channels.kit.surface import no_own_limit
 from farhand.model.ports import Clock
 
 _ROUNDING_SECONDS = 1e-9
@@ -11,7 +13,7 @@ KEPT_FOR_URGENT = 1
 
 @dataclass
 class Bucket:
-    """Fills at its rate up to its size; every message takes one out."""
+    """A token bucket: fills at its rate up to its size; every message takes one out."""
 
     rate: float
     size: float
@@ -33,8 +35,17 @@ class Bucket:
 class Pace:
     """The limits of a surface. Messages leave one for what is urgent; progress takes only what messages can spare."""
 
-    def __init__(self, clock: Clock, *, per_chat: float, burst: int, overall: float) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        per_chat: float,
+        burst: int,
+        overall: float,
+        own_limit: Callable[[str], float | None] = no_own_limit,
+    ) -> None:
         self._clock = clock
+        self._own_limit = own_limit
         self._per_chat = per_chat
         self._burst = burst
         self._overall = Bucket(overall, max(1.0, overall))
@@ -66,6 +77,6 @@ class Pace:
         return max(waits) if max(waits) > _ROUNDING_SECONDS else 0.0
 
     def _chat(self, chat: str) -> Bucket:
-        # Telegram allows groups twenty messages a minute; their ids are below zero.
-        rate = min(self._per_chat, 20 / 60) if chat.startswith("-") else self._per_chat
+        own = self._own_limit(chat)
+        rate = self._per_chat if own is None else min(self._per_chat, own)
         return self._chats.setdefault(chat, Bucket(rate, max(self._burst, 1.0 + KEPT_FOR_URGENT)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -91,6 +91,11 @@ class NotFetched(ChannelError):
     code = "not_fetched"
 
 
+def no_own_limit(_chat: str) -> float | None:
+    """Every chat is like the others."""
+    return None
+
+
 @dataclass(frozen=True)
 class RateLimits:
     """How fast a surface may be written to."""
@@ -101,6 +106,8 @@ class RateLimits:
     per_second: float = 30.0
     # The least time between two edits of progress.
     edit_seconds: float = 1.0
+    # Messages a second that the service takes at most for this chat; None where it is like the others.
+    own_limit: Callable[[str], float | None] = no_own_limit
 
 
 class ChatSurface(Protocol):

@@ -1,5 +1,6 @@
 """Telegram as a channel: wires the bot's gateway, its surface and its receivers to the chat of the kit."""
 
+import dataclasses
 from collections.abc import Sequence
 from functools import partial
 
@@ -20,7 +21,7 @@ from farhand.channels.telegram.inbound import TelegramInbound
 from farhand.channels.telegram.menu import TelegramMenu
 from farhand.channels.telegram.outbound import NAME, TelegramSurface
 from farhand.channels.telegram.receive import PollingReceiver, WebhookReceiver
-from farhand.channels.telegram.settings import TelegramSettings, manager_of, read_settings
+from farhand.channels.telegram.settings import TelegramSettings, group_limit, manager_of, read_settings
 from farhand.channels.telegram.sign_in import MiniAppSignIn
 from farhand.channels.telegram.state_files import TelegramStored
 from farhand.channels.telegram.switch import SwitchingReceiver
@@ -77,7 +78,7 @@ class TelegramChannel(ChatChannel):
             surface,
             members,
             health,
-            settings.limits,
+            dataclasses.replace(settings.limits, own_limit=group_limit),
             about,
             background,
             (self._menu, self._topics),

@@ -14,6 +14,7 @@ from farhand.channels.kit.certificates import trusted
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
 from farhand.channels.kit.sendable_files import NotSendable, SendableFiles
 from farhand.channels.kit.worker_folders import WorkerFolder, nowhere
+from farhand.channels.telegram.settings import ANSWER_SECONDS, POLL_SECONDS
 from farhand.channels.telegram.words import Amend, Disarm, Key, Outgoing, Post, React, Remove, Show
 from farhand.model.errors import ChannelError
 from farhand.model.lean_imports import remember_missing, without
@@ -47,7 +48,6 @@ remember_missing("sniffio")
 # The library's newer manner of telling a time; without it, every 429 comes with a warning.
 os.environ.setdefault("PTB_TIMEDELTA", "true")
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
-POLL_SECONDS = 50
 SLACK_SECONDS = 10.0
 CONNECT_SECONDS = 10.0
 # How far back the duplicate of a message that was sent twice is looked for.
@@ -84,7 +84,7 @@ class Gateway:
         *,
         files: SendableFiles | None = None,
         folder: Callable[[str], Awaitable[WorkerFolder | None]] = nowhere,
-        answer_seconds: float = 20.0,
+        answer_seconds: float = ANSWER_SECONDS,
         poll_seconds: int = POLL_SECONDS,
     ) -> None:
         # The HTTP client would log every address, and the token is part of it.

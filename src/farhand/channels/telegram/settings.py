@@ -11,8 +11,16 @@ from farhand.model.errors import SettingWrong
 from farhand.model.variables import is_yes, number
 
 API_URL = "https://api.telegram.org"
+# How long an answer may take, and how long Telegram keeps a poll that has nothing to bring.
+ANSWER_SECONDS = 20.0
+POLL_SECONDS = 50
 # A chat's number; groups have negative ones.
 IS_CHAT = re.compile(r"-?[0-9]{1,18}")
+
+
+def group_limit(chat: str) -> float | None:
+    """Twenty messages a minute to a group."""
+    return 20 / 60 if chat.startswith("-") else None
 
 
 @dataclass(frozen=True)
@@ -34,8 +42,8 @@ class TelegramSettings:
     # answered with a time to wait.
     limits: RateLimits = field(default_factory=RateLimits)
     answers: AnswerLimits = field(default_factory=AnswerLimits)
-    answer_seconds: float = 20.0
-    poll_seconds: int = 50
+    answer_seconds: float = ANSWER_SECONDS
+    poll_seconds: int = POLL_SECONDS
 
     @property
     def bot(self) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from farhand.channels.kit.surface import RateLimits
 from farhand.model.channel_ports import Manager
@@ -14,9 +14,7 @@ API_URL = "https://graph.facebook.com"
 TEMPLATE = "farhand_waiting"
 LANGUAGE = "en"
 # One message in six seconds to one person, and some dozens at once before that: Meta's own limit.
-CHAT_PER_SECOND = 0.16
-CHAT_BURST = 40
-PER_SECOND = 80.0
+LIMITS = RateLimits(chat_per_second=0.16, chat_burst=40, per_second=80.0, edit_seconds=5.0)
 _ID = lazy_pattern(r"[0-9]{1,32}")
 _BSUID = lazy_pattern(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
 _TEMPLATE = lazy_pattern(r"[a-z0-9_]{1,512}")
@@ -50,11 +48,7 @@ class WhatsAppSettings:
     language: str = LANGUAGE
     reactions: bool = True
     api_url: str = API_URL
-    limits: RateLimits = field(
-        default_factory=lambda: RateLimits(
-            chat_per_second=CHAT_PER_SECOND, chat_burst=CHAT_BURST, per_second=PER_SECOND, edit_seconds=5.0
-        )
-    )
+    limits: RateLimits = LIMITS
     answer_seconds: float = 20.0
 
 
@@ -63,7 +57,7 @@ def read_settings(environ: Mapping[str, str]) -> WhatsAppSettings | None:
     token = environ.get("WHATSAPP_TOKEN", "").strip()
     if not token:
         return None
-    rate = number(environ, "WHATSAPP_CHAT_PER_SECOND", CHAT_PER_SECOND, least=0.01)
+    rate = number(environ, "WHATSAPP_CHAT_PER_SECOND", LIMITS.chat_per_second, least=0.01)
     return WhatsAppSettings(
         token=token,
         phone_id=_wanted("WHATSAPP_PHONE_ID", environ.get("WHATSAPP_PHONE_ID", ""), _ID),
@@ -75,7 +69,7 @@ def read_settings(environ: Mapping[str, str]) -> WhatsAppSettings | None:
         language=_checked("WHATSAPP_LANGUAGE", environ.get("WHATSAPP_LANGUAGE", ""), _LANGUAGE) or LANGUAGE,
         reactions=environ.get("WHATSAPP_REACTIONS", "").strip().lower() not in {"no", "0", "false"},
         api_url=environ.get("WHATSAPP_API_URL", "").strip().rstrip("/") or API_URL,
-        limits=RateLimits(chat_per_second=rate, chat_burst=CHAT_BURST, per_second=PER_SECOND, edit_seconds=5.0),
+        limits=replace(LIMITS, chat_per_second=rate),
     )
 
 

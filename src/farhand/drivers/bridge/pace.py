@@ -1,4 +1,4 @@
-"""How fast what a project's outbox holds is taken: whoever can write the file cannot fill every chat."""
+"""The rate limit of a project's outbox, a token bucket: whoever can write the file cannot fill every chat."""
 
 # More than the hooks ever leave there at once, and then one a second.
 AT_ONCE = 200
