@@ -21,7 +21,7 @@ from farhand.model.facts import Event, SprintEnded, SprintMoved, TurnEnded
 from farhand.model.present import Worker
 from farhand.model.review import Captured, FolderNow, ReviewPhase, ReviewState
 from farhand.model.sprint import HowSprintEnded, SprintPhase, SprintState
-from farhand.model.words import HowEnded, replace
+from farhand.model.words import HowEnded, Mode, replace
 from farhand.sandbox.environment import child_environment
 from farhand.workdir import snapshots
 from farhand.workdir.repository import find_repository, mirror
@@ -74,7 +74,7 @@ def _at_its_check() -> Worker:
 @pytest.mark.parametrize("times", [1, MOST_BREAKS - 1, MOST_BREAKS, 1000])
 async def test_a_move_of_a_sprint_that_breaks_is_made_again_each_time_later_and_not_for_ever(times: int) -> None:
     hub, tools, clock = FoldingHub(_at_its_check()), BreakingTools(times), PausingClock()
-    moving = Sprints(hub, clock, tools, tools, HirePolicy(kinds=(), directory="/"))  # type: ignore[arg-type]
+    moving = Sprints(hub, clock, tools, tools, HirePolicy(kinds=(), directory="/", mode=Mode.DEFAULT))  # type: ignore[arg-type]
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(moving.run)
         expected = [STORE_PAUSE_SECONDS * 2**number for number in range(min(times, MOST_BREAKS - 1))]
@@ -98,7 +98,7 @@ async def test_a_check_that_was_stopped_before_it_began_is_not_run() -> None:
     assert worker.sprint is not None
     stopped = replace(worker, sprint=replace(worker.sprint, halting=True, halting_now=True))
     hub, tools = FoldingHub(stopped), BreakingTools(0)
-    moving = Sprints(hub, PausingClock(), tools, tools, HirePolicy(kinds=(), directory="/"))  # type: ignore[arg-type]
+    moving = Sprints(hub, PausingClock(), tools, tools, HirePolicy(kinds=(), directory="/", mode=Mode.DEFAULT))  # type: ignore[arg-type]
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(moving.run)
         await until(lambda: bool(hub.facts))

@@ -9,10 +9,10 @@ from farhand.model.present import Present
 from farhand.model.present_fold import fold
 from farhand.model.provenance import INTRODUCED_BY, pipe_sender
 from farhand.model.welcome import welcome
-from farhand.model.words import Sender
+from farhand.model.words import Mode, Sender
 
 MANAGER, NODE, COLLEAGUE = Sender(via="telegram", who="mo"), Sender(via=INTRODUCED_BY), pipe_sender("bob")
-POLICY = HirePolicy(kinds={"demo"}, directory="/")
+POLICY = HirePolicy(kinds={"demo"}, directory="/", mode=Mode.DEFAULT)
 FIRST_WORDS = welcome("ann", "http://localhost:1", "/in.pipe", "[Message from ")
 
 

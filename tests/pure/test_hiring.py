@@ -120,7 +120,7 @@ def test_a_hiring_without_a_backend_gets_the_one_of_its_name_or_the_nodes() -> N
 
 
 def test_an_effort_that_the_worker_does_not_have_is_refused_with_those_it_has() -> None:
-    policy = HirePolicy(KINDS, "/", efforts={"claude": ("low", "high"), "codex": ()})
+    policy = HirePolicy(KINDS, "/", Mode.DEFAULT, efforts={"claude": ("low", "high"), "codex": ()})
     hired = decide(Present(), hire("ann --effort High"), ME, policy)[0].fact
     present = fold(Present(), Event(seq=1, at=0.0, worker="ann", fact=hired))
     assert present.workers["ann"].effort == "high"
@@ -135,14 +135,14 @@ def test_an_effort_that_the_worker_does_not_have_is_refused_with_those_it_has() 
 
 @pytest.mark.parametrize(("said", "folder"), [("shop", "/srv/shop"), ("~", "/home/mo"), ("~/shop", "/home/mo/shop")])
 def test_a_folder_is_seen_from_where_workers_start_or_from_home(said: str, folder: str) -> None:
-    policy = HirePolicy(KINDS, "/srv", home="/home/mo")
+    policy = HirePolicy(KINDS, "/srv", Mode.DEFAULT, home="/home/mo")
     hired = decide(Present(), hire(f"ann --dir {said}"), ME, policy)[0].fact
     assert isinstance(hired, facts.Hired)
     assert hired.directory == folder
 
 
 def test_nobody_is_hired_into_a_folder_that_is_not_there() -> None:
-    policy = HirePolicy(KINDS, "/srv", is_folder={"/srv", "/srv/shop"}.__contains__)
+    policy = HirePolicy(KINDS, "/srv", Mode.DEFAULT, is_folder={"/srv", "/srv/shop"}.__contains__)
     decide(Present(), hire("ann --dir shop"), ME, policy)
     with pytest.raises(NoFolder, match=r"^There is no folder /srv/shpo\. Make it, or name another\.$"):
         decide(Present(), hire("ann --dir shpo"), ME, policy)
@@ -153,7 +153,7 @@ def test_nobody_is_hired_into_a_folder_that_is_not_there() -> None:
 
 @pytest.mark.parametrize("model", ["--yolo", "-c", "a\nb", "\x1b[2J", "x" * 301])
 def test_a_model_is_a_name_and_never_an_option_of_the_agent_s_program(model: str) -> None:
-    policy = HirePolicy(KINDS, "/srv")
+    policy = HirePolicy(KINDS, "/srv", Mode.DEFAULT)
     with pytest.raises(BadInput, match="no blanks, and begins with no hyphen"):
         decide(Present(), Hire(id="1", worker="ann", backend="claude", model=model), ME, policy)
     present = Present(workers={"ann": Worker(name="ann", since=1, backend="claude", directory="/srv")})
@@ -167,7 +167,7 @@ def test_a_model_is_a_name_and_never_an_option_of_the_agent_s_program(model: str
 
 
 def test_who_had_the_focus_before_a_hiring_is_written_with_it() -> None:
-    policy = HirePolicy(KINDS, "/srv")
+    policy = HirePolicy(KINDS, "/srv", Mode.DEFAULT)
     _, first = decide(Present(), hire("ann"), ME, policy)
     assert first.fact == facts.Focused(by=ME)
     present = Present(focus="ann", workers={"ann": Worker(name="ann", since=1, backend="claude", directory="/srv")})
@@ -216,7 +216,7 @@ def test_a_hiring_says_its_mode_its_folder_and_how_to_change_them(mode: Mode, sa
 
 @pytest.mark.parametrize("focus", [True, False])
 def test_a_hiring_says_that_it_is_spoken_to_where_it_is(focus: bool) -> None:
-    policy = HirePolicy(KINDS, "/")
+    policy = HirePolicy(KINDS, "/", Mode.DEFAULT)
     command = Hire(id="1", worker="bob", backend="demo", focus=focus)
     hired, *rest = decide(Present(), command, Sender(via="test"), policy)
     how = lifecycle_cards(Event(seq=7, at=0.0, worker="bob", fact=hired.fact))[1]
@@ -248,7 +248,7 @@ def test_a_command_that_is_for_no_focused_worker_stays_as_it_is(command: Command
 
 
 def test_a_name_of_an_earlier_version_still_hires_and_is_told_to_nobody() -> None:
-    policy = HirePolicy(("claude", "claude-headless"), "/", former=("claude-headless",))
+    policy = HirePolicy(("claude", "claude-headless"), "/", Mode.DEFAULT, former=("claude-headless",))
     policy.check("claude-headless", {})
     with pytest.raises(UnknownBackend, match=r"Known: claude\.$"):
         policy.check("claud", {})

@@ -24,7 +24,7 @@ from farhand.model.ports import Can, Heard
 from farhand.model.present import Present, Worker
 from farhand.model.present_fold import STOPPED_IN_THE_MIDDLE, fold
 from farhand.model.view import TurnView
-from farhand.model.words import HowEnded, Sender, replace
+from farhand.model.words import HowEnded, Mode, Sender, replace
 
 ME = Sender(via="test")
 LIMITED = facts.Limited(text="You've hit your limit", until=100.0)
@@ -115,7 +115,7 @@ def test_a_turn_that_fails_for_another_reason_or_is_stopped_by_a_person_is_not_p
 
 def test_a_message_that_waits_again_is_still_known_by_the_name_it_came_with() -> None:
     assert (again("x"), again("x~2"), again("x~y"), origin("x~3"), origin("x~y")) == ("x~2", "x~3", "x~y~2", "x", "x~y")
-    now, house = Present(workers={"ann": parked()}), HirePolicy((), "/")
+    now, house = Present(workers={"ann": parked()}), HirePolicy((), "/", Mode.DEFAULT)
     (draft,) = decide(now, Reword(id="c", message="t", text="new"), ME, house)
     assert draft.fact == facts.Reworded(message="t~2", text="new", by=ME)
     (draft,) = decide(now, Withdraw(id="c", message="t"), ME, house)
@@ -124,8 +124,10 @@ def test_a_message_that_waits_again_is_still_known_by_the_name_it_came_with() ->
 
 def test_nobody_can_be_tried_again_whom_no_limit_holds_up() -> None:
     with pytest.raises(errors.CannotDo, match="Nothing of ann's failed last, and no usage limit holds it up"):
-        decide(present(facts.CameOnline()), Retry(id="c", worker="ann"), ME, HirePolicy((), "/"))
-    (draft,) = decide(present(facts.CameOnline(), LIMITED), Retry(id="c", worker="ann"), ME, HirePolicy((), "/"))
+        decide(present(facts.CameOnline()), Retry(id="c", worker="ann"), ME, HirePolicy((), "/", Mode.DEFAULT))
+    (draft,) = decide(
+        present(facts.CameOnline(), LIMITED), Retry(id="c", worker="ann"), ME, HirePolicy((), "/", Mode.DEFAULT)
+    )
     assert draft.fact == facts.LimitLifted(by=ME)
 
 

@@ -20,7 +20,7 @@ from farhand.model.present import Present, Worker
 from farhand.model.slash import INTERACTIVE
 from farhand.model.slash_argument import find_worker
 from farhand.model.wishes import InfoRequest, Tell, Wrong
-from farhand.model.words import Sender
+from farhand.model.words import Mode, Sender
 from farhand.model.worker_names import RESERVED, worker_name
 
 BACKENDS = ("claude", "codex", "gemini", "opencode", "nosuch")
@@ -138,7 +138,7 @@ def test_replies_go_back_with_their_context() -> None:
     ],
 )
 def test_hire_in_all_its_forms(text: str, name: str, backend: str) -> None:
-    (hired, *_) = decide(Present(), wish(f"/hire {text}"), Sender(via="test"), HirePolicy(BACKENDS, "/"))
+    (hired, *_) = decide(Present(), wish(f"/hire {text}"), Sender(via="test"), HirePolicy(BACKENDS, "/", Mode.DEFAULT))
     assert isinstance(hired.fact, Hired)
     assert (hired.worker, hired.fact.backend) == (name, backend)
 

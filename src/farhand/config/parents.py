@@ -48,5 +48,5 @@ def warning(found: list[str]) -> str:
         return ""
     return (
         f"A secret of the node is still in the environment of {', '.join(found)}, where every program of this user, "
-        "agents included, can read it. Keep it in a file instead: TELEGRAM_BOT_TOKEN_FILE."
+        "agents included, can read it. Keep it in a file instead, named by the same variable with _FILE at its end."
     )

@@ -12,6 +12,7 @@ from farhand.config.taken_secrets import take_secrets
 from farhand.config.voice import KEY as VOICE_KEY
 from farhand.config.voice import read_voice
 from farhand.model import compat
+from farhand.model.ask_limits import ASK_SECONDS, OPEN_ASKS
 from farhand.model.earlier_bridge import EarlierTeam
 from farhand.model.errors import SettingWrong
 from farhand.model.names import node_name
@@ -42,12 +43,12 @@ class Settings:
     verbose: bool = False
     quiet: bool = False
     retention_days: float = 90.0
-    ask_deadline_seconds: float = 3600.0
+    ask_deadline_seconds: float = ASK_SECONDS
     drain_seconds: float = 5.0
     # How long a stop may take before the process ends all the same.
     stop_seconds: float = 60.0
     # How many questions of one worker wait at once, and how large the journal may become.
-    open_asks: int = 20
+    open_asks: int = OPEN_ASKS
     journal_megabytes: float = 2000.0
     # What a worker may do unasked, and which agent it is, when its hiring does not say: spec 2's own.
     hire_mode: Mode = Mode.YOLO

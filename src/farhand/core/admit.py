@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 
 from farhand.core.sprint_moves import NODE
 from farhand.model import facts
+from farhand.model.ask_limits import OPEN_ASKS
 from farhand.model.ask_text import as_shown
 from farhand.model.facts import Draft, Event, Fact
 from farhand.model.names import is_session_id
@@ -13,8 +14,6 @@ from farhand.model.present_fold import fold_worker
 from farhand.model.words import AskId, HowEnded, HowSettled, replace
 
 _NOT_REACHED = "The turn was over before the answer reached the agent."
-# How many questions of one worker a person is asked at once, where nobody says otherwise.
-OPEN_ASKS = 20
 TOO_MANY = "{count} questions are open already. Wait for their answers before you ask more."
 NOT_ITS_OWN = (
     "A question of its agent was not put to you and nothing was allowed: it came under the id of a question that is "

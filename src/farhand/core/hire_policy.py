@@ -18,7 +18,7 @@ class HirePolicy:
     # Every `<backend>` and `<backend>/<wire>` that has a driver.
     kinds: Collection[str]
     directory: str
-    mode: Mode = Mode.DEFAULT
+    mode: Mode
     # Names of earlier versions: they still mean an agent, and nobody is told of them.
     former: Collection[str] = ()
     # The kinds whose conversations can be handed back.

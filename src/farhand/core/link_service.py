@@ -14,6 +14,7 @@ from farhand.core.restarts import RestartPolicy
 from farhand.core.steps import Begin, Leave, Restart, Step, next_step
 from farhand.core.turn_text import TurnText
 from farhand.model import facts, road
+from farhand.model.ask_limits import OPEN_ASKS
 from farhand.model.errors import DriverError, FarhandError
 from farhand.model.facts import Draft, Fact
 from farhand.model.ports import Batch, Can, Change, Clock, Deliver, Heard, Link, NotTaken, Outcome, Settle, Stop, Taken
@@ -24,7 +25,7 @@ from farhand.model.words import HowEnded, MessageId, replace
 
 STORE_PAUSE_SECONDS = 2.0
 # What of a batch is recorded, for the worker as it is then.
-Chosen: TypeAlias = Callable[[Worker, tuple[Heard, ...]], tuple[Heard, ...]]
+ChooseHeard: TypeAlias = Callable[[Worker, tuple[Heard, ...]], tuple[Heard, ...]]
 _ON_ITS_WAY = "The node was restarted while the message was on its way. See whether it arrived before you repeat it."
 
 
@@ -39,7 +40,7 @@ class LinkService:
         clock: Clock,
         restarts: RestartPolicy,
         cursor: str,
-        open_asks: int = admit.OPEN_ASKS,
+        open_asks: int = OPEN_ASKS,
         sign_in: str = "",
     ) -> None:
         self._sign_in = sign_in
@@ -114,7 +115,7 @@ class LinkService:
         async for batch in link.facts():
             await self._record_batch(batch)
 
-    async def _record_batch(self, batch: Batch, chosen: Chosen = lambda _, heard: heard) -> None:
+    async def _record_batch(self, batch: Batch, chosen: ChooseHeard = lambda _, heard: heard) -> None:
         road.reached("worker.before_record")
         now = self._clock.now()
         cursor = Cursor(owner=self._owner, value=batch.cursor) if batch.cursor else None

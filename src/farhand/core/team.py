@@ -6,10 +6,10 @@ from contextlib import AbstractAsyncContextManager
 import anyio
 import anyio.abc
 
-from farhand.core.admit import OPEN_ASKS
 from farhand.core.hub import LocalHub
 from farhand.core.link_service import STORE_PAUSE_SECONDS, owner
 from farhand.core.worker import WorkerTask
+from farhand.model.ask_limits import OPEN_ASKS
 from farhand.model.errors import DriverError, StoreError, UnknownBackend
 from farhand.model.facts import Ended, Event, Hired
 from farhand.model.logger import get_logger

@@ -5,13 +5,13 @@ import asyncio
 import anyio
 import anyio.lowlevel
 
-from farhand.core import admit
 from farhand.core.folder_asks import FolderAsks
 from farhand.core.hub import LocalHub
 from farhand.core.link_service import STORE_PAUSE_SECONDS, LinkService
 from farhand.core.restarts import RestartPolicy
 from farhand.core.steps import Leave, Restart, next_step
 from farhand.model import facts, start_problems
+from farhand.model.ask_limits import OPEN_ASKS
 from farhand.model.errors import DriverError, FarhandError, StoreError
 from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.logger import get_logger
@@ -34,7 +34,7 @@ class WorkerTask:
         driver: Driver,
         clock: Clock,
         cursor: str,
-        open_asks: int = admit.OPEN_ASKS,
+        open_asks: int = OPEN_ASKS,
         sign_in: str = "",
     ) -> None:
         # How a person signs in to its agent at the desk, where that is known.

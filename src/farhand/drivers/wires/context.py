@@ -10,6 +10,7 @@ from farhand.drivers.wires.folders.check import FolderCheck, FolderGate
 from farhand.drivers.wires.folders.reads import reads_of, reads_of_every_driver
 from farhand.drivers.wires.hooks.bridge import BridgeHooks
 from farhand.drivers.wires.tmux.host import TmuxHost
+from farhand.model.ask_limits import ASK_SECONDS
 from farhand.model.bridge import OpensBridges
 from farhand.model.holder_ports import Holders
 from farhand.model.ports import Can
@@ -33,7 +34,7 @@ class DriverContext:
     variables: Mapping[str, str]
     # An agent's environment: what every program needs, and these on top; never a secret of the node.
     child: Callable[[Mapping[str, str]], dict[str, str]]
-    ask_seconds: float = 3600.0
+    ask_seconds: float = ASK_SECONDS
     # Builds sandboxes for those workers that run in one.
     sandboxes: Sandboxes | None = None
     # Where it is remembered which folders are trusted, if not in the node's own folder.

@@ -23,6 +23,7 @@ from farhand.drivers.wires.folders.check import FolderGate
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.tmux.delivered_log import DeliveredLog, with_turn_of
+from farhand.model.ask_limits import ASK_SECONDS
 from farhand.model.facts import SessionKnown
 from farhand.model.holder_ports import Holders
 from farhand.model.ports import Heard, Link
@@ -44,7 +45,7 @@ class HeadlessClaudeDriver(ClaudeSessions):
         holders: Holders,
         environment: Mapping[str, str],
         folder: Path,
-        ask_seconds: float = 3600.0,
+        ask_seconds: float = ASK_SECONDS,
         program: str = "claude",
         gate: FolderGate | None = None,
     ) -> None:

@@ -43,6 +43,7 @@ from farhand.drivers.wires.folders.scan import (
     listing,
     matching,
 )
+from farhand.model.ask_limits import ASK_SECONDS
 from farhand.model.compat import INSTRUCTION_FILES
 from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.present import Worker
@@ -63,7 +64,7 @@ class FolderCheck:
     def __init__(
         self,
         node_folder: Path,
-        ask_seconds: float = 3600.0,
+        ask_seconds: float = ASK_SECONDS,
         home: Path | None = None,
         quick_seconds: float = QUICK_SECONDS,
     ) -> None:

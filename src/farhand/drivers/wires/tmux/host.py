@@ -18,6 +18,7 @@ from farhand.drivers.wires.hooks.public_route import PublicHookRoute, Whose
 from farhand.drivers.wires.tmux import Pane, Size, Tmux, TmuxError, TmuxGone, TmuxRefused, TmuxUnreachable
 from farhand.drivers.wires.tmux.death import is_over, watched
 from farhand.drivers.wires.tmux.panes import TmuxPanes
+from farhand.model.ask_limits import ASK_SECONDS
 from farhand.model.errors import AgentNotStarted, DriverError
 from farhand.model.logger import get_logger
 from farhand.model.present import Worker
@@ -49,7 +50,7 @@ class TmuxHostOptions(msgspec.Struct, frozen=True):
     worker_key: Callable[[str], str] | None = None
     # Whether an agent's CLI may post its hooks to the node's port, where anybody can answer while the node is down.
     posts: bool = True
-    ask_seconds: float = 3600.0
+    ask_seconds: float = ASK_SECONDS
     # Builds sandboxes for those workers that run in one.
     sandboxes: Sandboxes | None = None
     # What a person wrote behind the CLI's name, where the host is there for one agent alone.
