@@ -7,10 +7,12 @@ import shlex
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import anyio
 
 from farhand.testing.cli_env import CliEnv
+from farhand.testing.models.script import Hold, ModelScript, ScriptedReply, ScriptedText, say
 
 SAFETY_SECONDS = 240.0
 SESSION = "desk"
@@ -133,6 +135,14 @@ class ForeignScript:
         return list(found)
 
 
+class PromptedModel(Protocol):
+    """The fake models with a `ModelScript`, which keep what they were asked."""
+
+    script: ModelScript
+
+    def prompted(self, text: str) -> Sequence[object]: ...
+
+
 async def a_sprint_goes_on_by_itself(desk: Desk, script: ForeignScript) -> None:
     """AC-4: two tasks, a report between them; the model answers "did one" to zz-one and "did two" to zz-two."""
     script.writes("/sprint start\n- zz-one\n- zz-two")
@@ -154,3 +164,18 @@ async def nothing_goes_on_after_stop(desk: Desk, script: ForeignScript, later: s
     await script.hears("did one", "⛔ Sprint stopped at 1/3.")
     await desk.types(later)
     await script.hears("did one", "⛔ Sprint stopped at 1/3.", "as before")
+
+
+async def a_sprint_goes_on_by_itself_and_stop_ends_the_next_one_with_its_turn(
+    desk: Desk, script: ForeignScript, model: PromptedModel
+) -> None:
+    """AC-4, and then AC-5 on the same start of the CLI, where the fake model plays a `ModelScript`."""
+    model.script.conversation("zz-one", say("did one"))
+    model.script.conversation("zz-two", say("did two"))
+    await a_sprint_goes_on_by_itself(desk, script)
+    script.begins_anew()
+    model.script.conversation("zz-held", ScriptedReply((Hold("go"), ScriptedText("did one"))))
+    model.script.conversation("zz-later", say("as before"))
+    await stop_ends_a_sprint_with_its_turn(desk, script, lambda: model.prompted("zz-held"))
+    model.script.release("go")
+    await nothing_goes_on_after_stop(desk, script, "zz-later")

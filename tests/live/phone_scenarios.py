@@ -156,3 +156,10 @@ async def a_node_killed_in_mid_turn_brings_the_answer_once(phone: Phone, model: 
     await phone.hears("still here")
     assert await phone.answers("the second half") == before + 1
     assert await phone.answers("still here") == 1
+
+
+async def one_worker_bears_all_that_comes_from_a_phone(phone: Phone, model: PhoneModel) -> None:
+    """A start of the agent costs seconds: each promise takes it as the one before has left it."""
+    await an_ask_is_allowed_and_another_denied(phone, model)
+    await an_ask_outlives_a_killed_node(phone, model)
+    await a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)

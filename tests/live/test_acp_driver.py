@@ -174,7 +174,19 @@ class AcpContract(DriverContract):
                 await gone(agent)
 
 
-class TestOwnServer(AcpContract):
+class ModedAcpContract(AcpContract):
+    """What an ACP agent keeps, too, that goes by the mode it is told."""
+
+    async def test_a_mode_is_taken(self, driver: Driver, worker: Worker, directory: Path) -> None:
+        async with talking(driver, worker) as talk:
+            assert await talk.link.perform(Change(mode="yolo")) == Taken()
+            await talk.say("t1", "touch it")
+            assert (await talk.ended("t1")).how is HowEnded.COMPLETED
+            assert talk.count(facts.AskRaised) == 0
+        assert (directory / "made.txt").exists()
+
+
+class TestOwnServer(ModedAcpContract):
     async def test_an_agent_that_dies_in_its_turn_is_told_and_the_next_one_works(
         self, driver: Driver, worker: Worker, short_folder: Path
     ) -> None:
@@ -188,14 +200,6 @@ class TestOwnServer(AcpContract):
         async with talking(driver, worker, cursor) as talk:
             await talk.say("t2", "good morning")
             assert (await talk.ended("t2")).how is HowEnded.COMPLETED
-
-    async def test_a_mode_is_taken(self, driver: Driver, worker: Worker, directory: Path) -> None:
-        async with talking(driver, worker) as talk:
-            assert await talk.link.perform(Change(mode="yolo")) == Taken()
-            await talk.say("t1", "touch it")
-            assert (await talk.ended("t1")).how is HowEnded.COMPLETED
-            assert talk.count(facts.AskRaised) == 0
-        assert (directory / "made.txt").exists()
 
 
 @pytest.mark.skipif(not PROGRAMS.exists(), reason="the agent CLIs are not installed: sh scripts/setup-tests.sh")
@@ -229,7 +233,7 @@ class TestClaudeCode(AcpContract):
 
 
 @pytest.mark.skipif(not PROGRAMS.exists(), reason="the agent CLIs are not installed: sh scripts/setup-tests.sh")
-class TestQwenCode(AcpContract):
+class TestQwenCode(ModedAcpContract):
     """As the catalogue has it, with nothing told but where its program is."""
 
     agent = "qwen"
@@ -241,11 +245,3 @@ class TestQwenCode(AcpContract):
         described = replace(described, command=acp_env.argv)
         environment = child_environment(acp_env.environ, acp_env.environ)
         return AcpDriver(LocalHolders(short_folder / "h"), described, python=sys.executable, environment=environment)
-
-    async def test_a_mode_is_taken(self, driver: Driver, worker: Worker, directory: Path) -> None:
-        async with talking(driver, worker) as talk:
-            assert await talk.link.perform(Change(mode="yolo")) == Taken()
-            await talk.say("t1", "touch it")
-            assert (await talk.ended("t1")).how is HowEnded.COMPLETED
-            assert talk.count(facts.AskRaised) == 0
-        assert (directory / "made.txt").exists()

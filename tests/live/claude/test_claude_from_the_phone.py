@@ -68,9 +68,7 @@ async def test_one_worker_in_a_terminal_bears_all_that_comes_from_a_phone(
 async def test_one_worker_without_a_terminal_bears_all_that_comes_from_a_phone(
     phone: Phone, model: ScriptedPhoneModel
 ) -> None:
-    await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
-    await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
-    await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
+    await phone_scenarios.one_worker_bears_all_that_comes_from_a_phone(phone, model)
 
 
 async def what_was_answered_while_the_node_was_dead_is_told(cli_env: ClaudeEnv, phone: Phone) -> None:

@@ -10,10 +10,10 @@ from functools import partial
 import anyio
 import anyio.to_thread
 import pytest
+from tests.live.claude.claude_scenarios import a_limit_is_told_in_its_words_and_a_try_brings_the_message_once
 from tests.live.claude.shared_worker import SharedWorker, shared_worker
 from tests.live.turn_scenarios import (
     a_killed_agent_comes_back,
-    a_limit_parks_the_message_and_a_try_brings_it_once,
     a_stopped_turn_makes_room,
     an_ask_outlives_the_node,
 )
@@ -36,7 +36,6 @@ from farhand.model.facts import (
 from farhand.model.words import HowEnded, HowSettled, Mode
 from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.house import House
-from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 
 pytestmark = pytest.mark.anyio
@@ -92,12 +91,7 @@ async def kill_agents(cli_env: ClaudeEnv) -> None:
 
 
 async def test_a_limit_parks_the_message_and_a_try_brings_it_once(ann: SharedWorker) -> None:
-    cli_env = ann.cli_env
-    cli_env.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
-    async with ann.listening() as house:
-        await a_limit_parks_the_message_and_a_try_brings_it_once(
-            house, "zz-limit", "limited until tomorrow", "here I am again"
-        )
+    await a_limit_is_told_in_its_words_and_a_try_brings_the_message_once(ann)
 
 
 async def test_a_command_runs_in_the_folder_that_its_question_names(ann: SharedWorker) -> None:

@@ -6,11 +6,9 @@ from collections.abc import AsyncIterator, Callable
 
 import anyio
 import pytest
+from tests.live.claude.claude_scenarios import a_limit_is_told_in_its_words_and_a_try_brings_the_message_once
 from tests.live.claude.shared_worker import SharedWorker, shared_worker
-from tests.live.turn_scenarios import (
-    a_limit_parks_the_message_and_a_try_brings_it_once,
-    a_stopped_turn_makes_room,
-)
+from tests.live.turn_scenarios import a_stopped_turn_makes_room
 
 from farhand.drivers.claude.tmux.screen import read_box
 from farhand.drivers.wires.tmux import Pane
@@ -28,7 +26,6 @@ from farhand.model.facts import (
 from farhand.model.words import Attachment, HowEnded
 from farhand.testing.claude_env import ClaudeEnv, red_pixel, until
 from farhand.testing.house import SAFETY_SECONDS
-from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, ScriptedThinking, say, use
 
 pytestmark = pytest.mark.anyio
@@ -153,12 +150,7 @@ async def test_a_cleared_conversation_is_followed(ann: SharedWorker) -> None:
 
 
 async def test_a_limit_parks_the_message_and_a_try_brings_it_once(ann: SharedWorker) -> None:
-    cli_env = ann.cli_env
-    cli_env.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
-    async with ann.listening() as house:
-        await a_limit_parks_the_message_and_a_try_brings_it_once(
-            house, "zz-limit", "limited until tomorrow", "here I am again"
-        )
+    await a_limit_is_told_in_its_words_and_a_try_brings_the_message_once(ann)
 
 
 async def test_what_is_typed_at_the_desk_is_told_too(ann: SharedWorker) -> None:

@@ -6,14 +6,11 @@ import pytest
 from tests.live.bridge_scenarios import (
     Desk,
     ForeignScript,
-    a_sprint_goes_on_by_itself,
-    nothing_goes_on_after_stop,
-    stop_ends_a_sprint_with_its_turn,
+    a_sprint_goes_on_by_itself_and_stop_ends_the_next_one_with_its_turn,
 )
 
 from farhand.drivers.codex.launch import overrides
 from farhand.testing.codex_env import CodexEnv
-from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say
 
 pytestmark = pytest.mark.anyio
 
@@ -36,12 +33,4 @@ def script(cli_env: CodexEnv) -> ForeignScript:
 async def test_a_sprint_goes_on_by_itself_and_stop_ends_the_next_one_with_its_turn(
     cli_env: CodexEnv, desk: Desk, script: ForeignScript
 ) -> None:
-    cli_env.model.script.conversation("zz-one", say("did one"))
-    cli_env.model.script.conversation("zz-two", say("did two"))
-    await a_sprint_goes_on_by_itself(desk, script)
-    script.begins_anew()
-    cli_env.model.script.conversation("zz-held", ScriptedReply((Hold("go"), ScriptedText("did one"))))
-    cli_env.model.script.conversation("zz-later", say("as before"))
-    await stop_ends_a_sprint_with_its_turn(desk, script, lambda: cli_env.model.prompted("zz-held"))
-    cli_env.model.script.release("go")
-    await nothing_goes_on_after_stop(desk, script, "zz-later")
+    await a_sprint_goes_on_by_itself_and_stop_ends_the_next_one_with_its_turn(desk, script, cli_env.model)

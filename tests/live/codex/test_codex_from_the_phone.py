@@ -39,9 +39,7 @@ def model(cli_env: CodexEnv) -> ScriptedPhoneModel:
 
 
 async def test_one_worker_bears_all_that_comes_from_a_phone(phone: Phone, model: ScriptedPhoneModel) -> None:
-    await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
-    await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
-    await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
+    await phone_scenarios.one_worker_bears_all_that_comes_from_a_phone(phone, model)
 
 
 @pytest.mark.parametrize("phone", [""], ids=["headless"], indirect=True)

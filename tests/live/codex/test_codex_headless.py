@@ -8,19 +8,20 @@ import signal
 import anyio
 import anyio.to_thread
 import pytest
-from tests.live.turn_scenarios import (
-    a_limit_parks_the_message_and_a_try_brings_it_once,
-    a_stopped_turn_makes_room,
+from tests.live.codex.codex_scenarios import (
+    a_limit_is_told_with_its_end_and_a_try_brings_the_message_once,
+    an_ask_is_left_open,
+    an_ask_outlives_the_node_and_its_answer_runs_it_once,
+    an_ask_that_nobody_answers_is_a_no,
 )
+from tests.live.turn_scenarios import a_stopped_turn_makes_room
 
 from farhand.app import open_drivers
 from farhand.model.commands import Say, Tune
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
-    AskSettled,
     CameOnline,
-    Limited,
     Noted,
     Said,
     SessionKnown,
@@ -33,12 +34,11 @@ from farhand.model.facts import (
 )
 from farhand.model.ports import KeepsSessions
 from farhand.model.present import Worker
-from farhand.model.words import Attachment, HowEnded, HowSettled, Mode
+from farhand.model.words import Attachment, HowEnded, Mode
 from farhand.testing.claude_env import red_pixel
 from farhand.testing.codex_env import CodexEnv
 from farhand.testing.contracts.driver import talking
 from farhand.testing.house import House, settings_in
-from farhand.testing.models.responses import limited
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, ScriptedThinking, say, use
 from farhand.testing.sdk_env import until
 
@@ -61,7 +61,7 @@ async def test_one_worker_keeps_every_promise(cli_env: CodexEnv) -> None:
             a_change_of_files_is_shown_whole_before_it_is_made,
             a_word_into_a_running_turn_joins_it,
             a_turn_that_waits_for_an_answer_can_be_stopped,
-            a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_once,
+            a_limit_is_told_with_its_end_and_a_try_brings_the_message_once,
         ):
             house.begin_anew()
             await promise(house, cli_env)
@@ -158,39 +158,6 @@ async def a_turn_that_waits_for_an_answer_can_be_stopped(house: House, cli_env: 
     await house.fact(AskRaised)
     await a_stopped_turn_makes_room(house, "zz-still")
     assert not (cli_env.project / "waits.txt").exists()
-
-
-async def a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_once(house: House, cli_env: CodexEnv) -> None:
-    """Once."""
-    cli_env.model.script.conversation("zz-limit", limited("come back tomorrow", 4_102_444_800), say("here I am"))
-    await a_limit_parks_the_message_and_a_try_brings_it_once(house, "zz-limit", "usage limit", "here I am")
-    assert (await house.fact(Limited)).until == 4_102_444_800
-
-
-async def an_ask_is_left_open(house: House, cli_env: CodexEnv) -> AskRaised:
-    """The node goes before anybody answers."""
-    cli_env.model.script.conversation("zz-left", use("exec_command", cmd="echo x >> left.txt"), say("done"))
-    await house.say("zz-left")
-    return await house.fact(AskRaised)
-
-
-async def an_ask_outlives_the_node_and_its_answer_runs_it_once(house: House, cli_env: CodexEnv, ask: AskRaised) -> None:
-    """It is asked once."""
-    await house.answer(ask.ask, "allow")
-    assert (await house.fact(AnswerDelivered)).problem == ""
-    assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-    raised = [event.fact for event in await house.history() if isinstance(event.fact, AskRaised)]
-    assert [one.detail for one in raised].count(ask.detail) == 1
-    assert (cli_env.project / "left.txt").read_text() == "x\n"
-
-
-async def an_ask_that_nobody_answers_is_a_no(house: House, cli_env: CodexEnv) -> None:
-    """The node has a deadline."""
-    cli_env.model.script.conversation("zz-late", use("exec_command", cmd="touch late.txt"), say("a pity"))
-    await house.say("zz-late")
-    assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
-    assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-    assert not (cli_env.project / "late.txt").exists()
 
 
 async def a_picture_is_seen_and_model_and_mode_are_changed(house: House, cli_env: CodexEnv) -> None:

@@ -9,17 +9,19 @@ from pathlib import Path
 
 import anyio.to_thread
 import pytest
-from tests.live.turn_scenarios import (
-    a_limit_parks_the_message_and_a_try_brings_it_once,
-    a_stopped_turn_makes_room,
+from tests.live.codex.codex_scenarios import (
+    a_limit_is_told_with_its_end_and_a_try_brings_the_message_once,
+    an_ask_is_left_open,
+    an_ask_outlives_the_node_and_its_answer_runs_it_once,
+    an_ask_that_nobody_answers_is_a_no,
 )
+from tests.live.turn_scenarios import a_stopped_turn_makes_room
 
 from farhand.model.commands import Say, Tune
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
     AskSettled,
-    Limited,
     Noted,
     SessionKnown,
     ToolEnded,
@@ -31,7 +33,6 @@ from farhand.model.facts import (
 from farhand.model.words import HowEnded, HowSettled, Mode
 from farhand.testing.codex_env import CodexEnv
 from farhand.testing.house import House
-from farhand.testing.models.responses import limited
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 from farhand.testing.sdk_env import until
 
@@ -76,12 +77,13 @@ async def test_one_worker_in_a_terminal_keeps_every_promise(cli_env: CodexEnv) -
             house.begin_anew()
             await promise(house, cli_env)
         house.begin_anew()
-        ask = await an_ask_is_left_open(house, cli_env)
+        ask = await an_ask_is_left_open(house, cli_env, **ESCALATED)
     async with cli_env.open() as house:
-        await an_ask_outlives_the_node(house, cli_env, ask)
+        await an_ask_outlives_the_node_and_its_answer_runs_it_once(house, cli_env, ask)
     async with cli_env.open(ask_seconds=1.0) as house:
-        await an_ask_that_nobody_answers_is_a_no(house, cli_env)
+        await an_ask_that_nobody_answers_is_a_no(house, cli_env, **ESCALATED)
         house.begin_anew()
+        # It comes last: what else the terminal shows for a limit is nobody's promise.
         await a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(house, cli_env)
 
 
@@ -195,41 +197,6 @@ async def a_hook_that_is_killed_lets_nothing_run(house: House, cli_env: CodexEnv
     await a_stopped_turn_makes_room(house, "zz-yet")
     assert not (cli_env.project / "killed.txt").exists()
     cli_env.model.script.forget()
-
-
-async def an_ask_is_left_open(house: House, cli_env: CodexEnv) -> AskRaised:
-    """The node goes before anybody answers."""
-    touch = use("exec_command", cmd="echo x >> left.txt", **ESCALATED)
-    cli_env.model.script.conversation("zz-left", touch, say("done"))
-    await house.say("zz-left")
-    return await house.fact(AskRaised)
-
-
-async def an_ask_outlives_the_node(house: House, cli_env: CodexEnv, ask: AskRaised) -> None:
-    """It is asked once, and its answer runs it once."""
-    await house.answer(ask.ask, "allow")
-    assert (await house.fact(AnswerDelivered)).problem == ""
-    assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-    raised = [event.fact for event in await house.history() if isinstance(event.fact, AskRaised)]
-    assert [one.detail for one in raised].count(ask.detail) == 1
-    assert (cli_env.project / "left.txt").read_text() == "x\n"
-
-
-async def an_ask_that_nobody_answers_is_a_no(house: House, cli_env: CodexEnv) -> None:
-    """The node has a deadline."""
-    touch = use("exec_command", cmd="touch late.txt", **ESCALATED)
-    cli_env.model.script.conversation("zz-late", touch, say("a pity"))
-    await house.say("zz-late")
-    assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
-    assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-    assert not (cli_env.project / "late.txt").exists()
-
-
-async def a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(house: House, cli_env: CodexEnv) -> None:
-    """It comes last: what else it shows for a limit is nobody's promise."""
-    cli_env.model.script.conversation("zz-limit", limited("come back tomorrow", 4_102_444_800), say("here I am"))
-    await a_limit_parks_the_message_and_a_try_brings_it_once(house, "zz-limit", "usage limit", "here I am")
-    assert (await house.fact(Limited)).until == 4_102_444_800
 
 
 async def test_two_workers_in_one_folder_do_not_mix(cli_env: CodexEnv) -> None:
