@@ -10,12 +10,12 @@ from functools import partial
 if __name__ == "__main__":
     sys.path.append(sys.argv[1])
 
-from farhand.drivers.wires.lines.agent import Gone, LineConversation, Prompt
+from farhand.drivers.wires.lines.agent import AgentPrompt, Gone, LineConversation
 
 WORDS = "The tests pass now; the **failing one** waited for a file that nobody wrote any more. ".split()
 
 
-def play(conversation: LineConversation, prompt: Prompt) -> None:
+def play(conversation: LineConversation, prompt: AgentPrompt) -> None:
     """One turn: a word and the time a piece, and a paragraph now and then."""
     pieces, pause = prompt.text.split()
     began = time.monotonic()

@@ -23,11 +23,24 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "farhand"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 AVOIDED_IN_NAMES = "## Words that names avoid"
-# One word on both sides: what a turn of the SDK yields is what a fact of the team tells.
+# What makes a type by a call.
+TYPE_MAKERS = {"TypeVar", "ParamSpec", "TypeVarTuple", "NewType"}
+# One word on both sides: what a turn of the SDK yields is what a fact of the team tells. The rooms that share a shape
+# may not import one another.
 SAME_WORD = {
+    "Answer": "what a question gets: a person's command, what an asker of the SDK returns, a scripted model's reply",
     "Ask": "a question that waits for a person, in the present of a team and in the events of a turn",
+    "Endpoint": "what answers an HTTP request, in the node's server and in the one for the SDK's sessions",
+    "Event": "one thing that happened, numbered in the journal and yielded by the SDK's turns; the SDK's is public",
+    "Instructions": "what an agent of the SDK is told before all else, and what a subagent is",
+    "Json": "an object of JSON, in the holder, which imports nothing, and in the server for the SDK's sessions",
+    "Mode": "how much an agent may do unasked, for a worker and for an agent of the SDK, where it is public",
+    "OwnUser": "whether a connection is this user's own, in the node's server and in the one for the SDK's sessions",
+    "Schema": "a JSON schema, of an HTTP body and of a tool",
     "Thought": "what a model thinks aloud, as a fact and as an event",
+    "Update": "what a protocol calls each thing that it sends by itself: Telegram's and ACP's own word",
     "Usage": "what a turn cost, as a fact's word and as an event",
+    "Verdict": "what a judge says: a reviewer of a worker's work, an approver of a call in the SDK, where it is public",
 }
 # Names of modules that end as participles do and are none, or name a thing all the same.
 NOUNS = frozenset(
@@ -146,15 +159,44 @@ def median_complaints(lines: Iterable[int]) -> list[str]:
     return [] if low <= median <= high else [f"src/farhand: the median module has {median} lines, not {low} to {high}"]
 
 
+def named_types(tree: ast.Module) -> Iterator[str]:
+    """The names of a module's classes, and of the type aliases and type variables that stand at its top.
+
+    Letters and private names that are no classes mean something in their own module alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+    for node in (inner for outer in tree.body for inner in (outer.body if isinstance(outer, ast.If) else [outer])):
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
+                is_type = ast.unparse(annotation).rpartition(".")[2] == "TypeAlias"
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                is_type = makes_type(name, value)
+            case _:
+                continue
+        if is_type and len(name) > 1 and not name.startswith("_"):
+            yield name
+
+
+def makes_type(name: str, value: ast.expr) -> bool:
+    """Whether what is assigned is a type: made by a call, or put together of others (`Rows = tuple[Row, ...]`)."""
+    match value:
+        case ast.Call(func=function):
+            return ast.unparse(function).rpartition(".")[2] in TYPE_MAKERS
+        case ast.Subscript() | ast.BinOp(op=ast.BitOr()):
+            return name[0].isupper() and not name.isupper()
+        case _:
+            return False
+
+
 def twice_named(modules: Mapping[str, ast.Module]) -> list[str]:
-    """Classes of one name in two modules, unless the name means the same thing in both."""
+    """Types of one name in two modules, unless the name means the same thing in both."""
     places: dict[str, set[str]] = {}
     for path, tree in modules.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, set()).add(path)
+        for name in named_types(tree):
+            places.setdefault(name, set()).add(path)
     return [
-        f"{' and '.join(sorted(found))}: two classes are called {name}; a name says whose it is"
+        f"{' and '.join(sorted(found))}: two types are called {name}; a name says whose it is"
         for name, found in sorted(places.items())
         if len(found) > 1 and name not in SAME_WORD
     ]

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from farhand.bridge.hook.rules import INBOX, OUTBOX, READ, Message, encode, new_message
+from farhand.bridge.hook.rules import INBOX, OUTBOX, READ, BridgeMessage, encode, new_message
 from farhand.bridge.place import place_program
 from farhand.hooks.install import interpreter
 from farhand.manifests import bridge_hooks
@@ -74,7 +74,7 @@ class HookedProject:
         return [str(one["text"]) for one in read(self.outbox)]
 
 
-def read(path: Path) -> list[Message]:
+def read(path: Path) -> list[BridgeMessage]:
     """The messages of a file, as a foreign script reads it."""
     if not path.exists():
         return []

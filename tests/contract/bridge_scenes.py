@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.contract.bridge_moments import Scene, explore, printed_by
 
 from farhand.bridge.hook import program, rules
-from farhand.bridge.hook.rules import INBOX, MOST_MESSAGES, OUTBOX, READ, SENT, Message
+from farhand.bridge.hook.rules import INBOX, MOST_MESSAGES, OUTBOX, READ, SENT, BridgeMessage
 from farhand.bridge.project import ProjectFiles
 from farhand.model.errors import DriverError
 
@@ -27,21 +27,21 @@ from farhand.model.errors import DriverError
 SEEN = ("now", "before ours", "before the step")
 
 
-def get(path: Path) -> list[Message]:
+def get(path: Path) -> list[BridgeMessage]:
     """The messages of a file, as a foreign script reads it."""
     found = json.loads(path.read_bytes())["messages"] if path.exists() else []
     assert isinstance(found, list)
     return found
 
 
-def put(path: Path, messages: list[Message]) -> None:
+def put(path: Path, messages: list[BridgeMessage]) -> None:
     """As a foreign script writes: beside, and renamed."""
     temporary = path.with_name(f"{path.name}.tmp")
     temporary.write_bytes(rules.encode(messages))
     temporary.rename(path)
 
 
-def message(name: str, done: str) -> Message:
+def message(name: str, done: str) -> BridgeMessage:
     """One of a foreign script."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return {"id": name, "timestamp": stamp, "from": "user", "text": f"<{name}>", done: False}
@@ -72,7 +72,7 @@ class Box:
         self.folder.mkdir()
         self.node = ProjectFiles(self.folder)
         self.path = self.folder / name
-        self.known: dict[str, list[Message]] = {}
+        self.known: dict[str, list[BridgeMessage]] = {}
         self._written = place / "written"
 
     @property
@@ -80,7 +80,7 @@ class Box:
         """Whether the foreign program did something."""
         return self._written.exists()
 
-    def read_by(self, seen: str) -> list[Message]:
+    def read_by(self, seen: str) -> list[BridgeMessage]:
         """What the foreign program takes the file for."""
         self._written.touch()
         return self.known.get(seen) or get(self.path)
@@ -186,7 +186,7 @@ class Outbox:
         else:
             self._pass_on(found)
 
-    def _pass_on(self, found: list[Message]) -> None:
+    def _pass_on(self, found: list[BridgeMessage]) -> None:
         fresh = [str(one["text"]) for one in found if not one[SENT]]
         with self._passed_on.open("a") as file:
             file.write("".join(fresh))

@@ -20,7 +20,7 @@ from random import Random
 from tests.contract.bridge_hooks import SAFETY_SECONDS, HookedProject, read
 
 from farhand.bridge.hook.files import MessageFile
-from farhand.bridge.hook.rules import Message
+from farhand.bridge.hook.rules import BridgeMessage
 
 ROUNDS = int(os.environ.get("FARHAND_HAMMER_ROUNDS", "60"))
 # Every so many rounds the agent looks at nothing until the inbox is full.
@@ -242,7 +242,7 @@ def test_a_file_that_got_the_number_of_the_one_that_was_read_is_not_taken_for_it
     put("first")
     number = path.stat().st_ino
 
-    def while_somebody_writes(messages: list[Message]) -> list[Message]:
+    def while_somebody_writes(messages: list[BridgeMessage]) -> list[BridgeMessage]:
         texts = ["first"]
         while len(messages) == 1 and len(texts) < 20:
             texts.append(f"more {len(texts)}")

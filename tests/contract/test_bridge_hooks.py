@@ -180,7 +180,7 @@ def check_a_write_in_between_is_kept(hooked: HookedProject) -> None:
     """Somebody else writes between our read and our write."""
     hooked.write("first")
 
-    def interrupted(messages: list[rules.Message]) -> list[rules.Message]:
+    def interrupted(messages: list[rules.BridgeMessage]) -> list[rules.BridgeMessage]:
         if len(messages) == 1:
             hooked.write("second")
         return rules.marked(messages, [rules.key(messages[0])], READ)
@@ -206,9 +206,9 @@ def test_what_a_killed_writer_had_displaced_comes_back(hooked: HookedProject) ->
 def test_a_writer_that_read_while_a_message_was_displaced_does_not_undo_it(hooked: HookedProject) -> None:
     """Displaced for a moment, put back, and then overwritten by somebody who had read in that moment."""
     hooked.write("first")
-    seen_by_the_other: list[rules.Message] = []
+    seen_by_the_other: list[rules.BridgeMessage] = []
 
-    def interrupted(messages: list[rules.Message]) -> list[rules.Message]:
+    def interrupted(messages: list[rules.BridgeMessage]) -> list[rules.BridgeMessage]:
         if len(messages) == 1:
             hooked.write("second")
         else:
@@ -259,7 +259,7 @@ def test_what_was_displaced_half_written_is_kept_until_it_is_whole(hooked: Hooke
     whole = rules.encode([*read(hooked.inbox), new_message("msg", "user", "second", 2e9, "k", READ)])
     with ExitStack() as writing:
 
-        def interrupted(messages: list[rules.Message]) -> list[rules.Message]:
+        def interrupted(messages: list[rules.BridgeMessage]) -> list[rules.BridgeMessage]:
             file = writing.enter_context(hooked.inbox.open("r+b"))
             file.write(whole[: len(whole) // 2])
             file.truncate()
@@ -317,9 +317,9 @@ def test_an_answer_of_a_foreign_script_outlives_its_own_next_write(hooked: Hooke
     """It wrote B while the node marked A; it read in the moment without B, and writes C."""
     a, b, c = (new_message("resp", "agent", text, time.time(), text, SENT) for text in "abc")
     hooked.outbox.write_bytes(rules.encode([a]))
-    seen_by_the_other: list[rules.Message] = []
+    seen_by_the_other: list[rules.BridgeMessage] = []
 
-    def interrupted(messages: list[rules.Message]) -> list[rules.Message]:
+    def interrupted(messages: list[rules.BridgeMessage]) -> list[rules.BridgeMessage]:
         if len(messages) == 1:
             hooked.outbox.write_bytes(rules.encode([a, b]))
         else:

@@ -12,7 +12,7 @@ from tests.contract.bridge_hooks import HookedProject, read
 
 from farhand.bridge.hook import deliver, files, rules, swap
 from farhand.bridge.hook.files import BridgeState, FolderLock
-from farhand.bridge.hook.rules import INBOX, MOST_MESSAGES, READ, SENT, Message, new_message
+from farhand.bridge.hook.rules import INBOX, MOST_MESSAGES, READ, SENT, BridgeMessage, new_message
 from farhand.bridge.project import FULL, ProjectFiles
 from farhand.model.errors import DriverError
 
@@ -22,15 +22,15 @@ def hooked(tmp_path: Path) -> HookedProject:
     return HookedProject(tmp_path, "gemini")
 
 
-def unread(count: int, name: str = "m") -> list[Message]:
+def unread(count: int, name: str = "m") -> list[BridgeMessage]:
     return [new_message("msg", "user", f"{name}{n}", time.time(), f"{name}{n}", READ) for n in range(count)]
 
 
-def unsent(count: int, name: str = "r") -> list[Message]:
+def unsent(count: int, name: str = "r") -> list[BridgeMessage]:
     return [new_message("resp", "agent", f"{name}{n}", time.time(), f"{name}{n}", SENT) for n in range(count)]
 
 
-def write(path: Path, messages: list[Message]) -> None:
+def write(path: Path, messages: list[BridgeMessage]) -> None:
     """As a foreign script writes: beside, and renamed."""
     temporary = path.with_name(f"{path.name}.tmp")
     temporary.write_bytes(rules.encode(messages))

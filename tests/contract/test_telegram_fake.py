@@ -27,7 +27,7 @@ from tests.spec.promises import promise
 
 from farhand.testing.telegram import FakeBot, drawn
 from farhand.testing.telegram.cuttable_server import listening
-from farhand.testing.telegram.words import Kind
+from farhand.testing.telegram.words import FaultKind
 
 pytestmark = pytest.mark.anyio
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
@@ -244,7 +244,7 @@ async def test_updates_stay_until_they_are_confirmed_and_the_wish_for_kinds_is_r
 
 @pytest.mark.parametrize("after_effect", [False, True])
 @pytest.mark.parametrize("kind", ["cut", "hang", "status", "garbage"])
-async def test_faults_come_as_ordered_and_only_then(bot: FakeBot, kind: Kind, after_effect: bool) -> None:
+async def test_faults_come_as_ordered_and_only_then(bot: FakeBot, kind: FaultKind, after_effect: bool) -> None:
     await bot.person(13).says("hello")
     await bot.fault("sendMessage", kind, after_effect=after_effect, seconds=0.05)
     send = f"/bot{bot.token}/sendMessage"

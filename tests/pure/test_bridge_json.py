@@ -27,10 +27,10 @@ def test_what_others_wrote_is_read(value: object, around: str) -> None:
 
 
 @given(MESSAGES)
-def test_a_file_of_messages_reads_back_and_has_a_line_for_each_field(messages: list[rules.Message]) -> None:
+def test_a_file_of_messages_reads_back_and_has_a_line_for_each_field(messages: list[rules.BridgeMessage]) -> None:
     data = rules.encode(messages)
     assert json.loads(data)["messages"] == json.loads(json.dumps(messages).encode("utf-8", "replace"))
-    flat: list[rules.Message] = [{"id": "a", "read": False}, {"id": "b"}]
+    flat: list[rules.BridgeMessage] = [{"id": "a", "read": False}, {"id": "b"}]
     assert rules.encode(flat).decode() == json.dumps({"messages": flat}, indent=2) + "\n"
 
 

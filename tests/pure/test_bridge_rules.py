@@ -8,12 +8,12 @@ import pytest
 
 from farhand.bridge.hook import rounds, rules
 from farhand.bridge.hook.program import from_transcript, last_words
-from farhand.bridge.hook.rules import READ, SENT, Message
+from farhand.bridge.hook.rules import READ, SENT, BridgeMessage
 
 NOW = 1_800_000_000.0
 
 
-def message(text: str, *, age: float = 0.0, **fields: object) -> Message:
+def message(text: str, *, age: float = 0.0, **fields: object) -> BridgeMessage:
     return {**rules.new_message("msg", "user", text, NOW - age, "x", READ), **fields}
 
 

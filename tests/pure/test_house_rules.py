@@ -62,13 +62,42 @@ def test_neither_a_drawer_of_tiny_modules_nor_a_few_large_ones(sizes: list[int],
     assert (check_house.median_complaints(sizes) == []) is fine
 
 
+@pytest.mark.parametrize(
+    "alias",
+    [
+        "Tell: TypeAlias = Callable[[str], None]",
+        "Tell: typing.TypeAlias = 'Callable[[str], None]'",
+        "Tell = Callable[[str], None]",
+        "Tell = Said | Told",
+        "Tell = TypeVar('Tell')",
+        "Tell = typing.NewType('Tell', str)",
+        "if TYPE_CHECKING:\n    Tell: TypeAlias = str",
+    ],
+)
+def test_a_type_alias_with_the_name_of_another_type_is_found(alias: str) -> None:
+    for other in ("class Tell: ...", "Tell: TypeAlias = str"):
+        (complaint,) = check_house.twice_named({"model/a.py": ast.parse(other), "reach/b.py": ast.parse(alias)})
+        assert complaint == "model/a.py and reach/b.py: two types are called Tell; a name says whose it is"
+
+
+def test_letters_private_names_and_values_are_no_types_with_two_meanings() -> None:
+    text = (
+        "T = TypeVar('T')\n_Rows = list[str]\n_Row: TypeAlias = str\nLIMIT = LIMITS[0]\nFLAGS = A | B\nTell = made()\n"
+    )
+    text += "def f():\n    Inner = list[str]"
+    assert check_house.twice_named({"a.py": ast.parse(text), "b.py": ast.parse(text)}) == []
+    # The SDK's turns have events, too.
+    modules = {"model/facts.py": ast.parse("class Event: ..."), "sdk/events.py": ast.parse("Event: TypeAlias = str")}
+    assert check_house.twice_named(modules) == []
+
+
 def test_a_class_name_with_two_meanings_is_found() -> None:
     modules = {
         "core/a.py": ast.parse("class Cursor: ..."),
         "store/b.py": ast.parse("class Cursor: ...\nclass Ask: ..."),
     }
     (complaint,) = check_house.twice_named({**modules, "sdk/c.py": ast.parse("class Ask: ...")})
-    assert complaint == "core/a.py and store/b.py: two classes are called Cursor; a name says whose it is"
+    assert complaint == "core/a.py and store/b.py: two types are called Cursor; a name says whose it is"
     # Two ways to define it in one module, one for the type checker.
     assert check_house.twice_named({"a.py": ast.parse("if X:\n    class A: ...\nelse:\n    class A: ...")}) == []
 

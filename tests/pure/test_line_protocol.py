@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from farhand.drivers.wires.holder.process import HolderCursor, LineSplitter, sentence
-from farhand.drivers.wires.lines.agent import Failed, Gone, LineAnswer, LineConversation, Prompt
+from farhand.drivers.wires.lines.agent import AgentPrompt, Failed, Gone, LineAnswer, LineConversation
 from farhand.drivers.wires.lines.translate import to_line, translate
 from farhand.model import facts
 from farhand.model.facts import Fact
@@ -160,7 +160,7 @@ def test_prompts_come_in_order_and_all_of_them_before_the_end(ends: Ends) -> Non
     ends.tell(prompt="a", text="one")
     ends.tell(prompt="b", text="two", files=["/x"])
     ends.hang_up()
-    assert list(ends.conversation.prompts()) == [Prompt("a", "one"), Prompt("b", "two", ("/x",))]
+    assert list(ends.conversation.prompts()) == [AgentPrompt("a", "one"), AgentPrompt("b", "two", ("/x",))]
 
 
 def test_a_turn_says_how_it_ended(ends: Ends) -> None:
@@ -169,12 +169,12 @@ def test_a_turn_says_how_it_ended(ends: Ends) -> None:
     def fail() -> None:
         raise Failed("why")
 
-    ends.conversation.turn(Prompt("a", ""), lambda: ends.conversation.say("text", piece="x"))
-    ends.conversation.turn(Prompt("b", ""), fail)
+    ends.conversation.turn(AgentPrompt("a", ""), lambda: ends.conversation.say("text", piece="x"))
+    ends.conversation.turn(AgentPrompt("b", ""), fail)
     ends.tell(interrupt="c")
     ends.tell(interrupt="x")
-    ends.conversation.turn(Prompt("c", ""), lambda: played.append("c"))
-    ends.conversation.turn(Prompt("e", ""), lambda: played.append("e"))
+    ends.conversation.turn(AgentPrompt("c", ""), lambda: played.append("c"))
+    ends.conversation.turn(AgentPrompt("e", ""), lambda: played.append("e"))
     assert played == ["e"]
     assert ends.said() == [
         {"started": "a"},
@@ -194,7 +194,7 @@ def test_an_answer_is_waited_for_and_may_have_come_before(ends: Ends) -> None:
     ends.tell(answer="q", choice="yes", note="quick")
     assert ends.conversation.answer("q") == LineAnswer("yes", "quick")
     ends.tell(interrupt="a")
-    ends.conversation.turn(Prompt("a", ""), lambda: print(ends.conversation.answer("q")))
+    ends.conversation.turn(AgentPrompt("a", ""), lambda: print(ends.conversation.answer("q")))
     assert ends.said()[-1] == {"ended": "a", "how": "interrupted"}
     ends.hang_up()
     with pytest.raises(Gone):

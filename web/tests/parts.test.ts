@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { sends } from "../src/parts/composer";
 import { asMessage, commentOn } from "../src/parts/diff/comments";
 import { changedWords, type DiffLine, parseDiff } from "../src/parts/diff/parse";
-import { lineAt, spotOf } from "../src/parts/diff/spots";
+import { lineAt, positionOf } from "../src/parts/diff/positions";
 import { inTwo, shortFolder } from "../src/parts/folders";
 import { PIXEL_NAMES, rows as pixelRows, SIZE } from "../src/parts/pixels";
 import { address, readRoute } from "../src/parts/route";
@@ -96,15 +96,15 @@ test("a line that one points at is found again when the changes are read anew", 
   const before = read("--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n one\n-two\n+deux\n+trois\n");
   const [, removed, added] = before as [DiffLine, DiffLine, DiffLine];
   const same = read("--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n one\n-two\n+deux\n+trois\n");
-  expect(lineAt(same, spotOf(added))).toBe(same[2]);
-  expect(lineAt(same, spotOf(removed))).toBe(same[1]);
+  expect(lineAt(same, positionOf(added))).toBe(same[2]);
+  expect(lineAt(same, positionOf(removed))).toBe(same[1]);
   const moved = read("--- a/x\n+++ b/x\n@@ -1,2 +1,4 @@\n+zero\n one\n-two\n+deux\n+trois\n");
-  expect(lineAt(moved, spotOf(added))).toBe(moved[3]);
+  expect(lineAt(moved, positionOf(added))).toBe(moved[3]);
   const changed = read("--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n one\n-two\n+zwei\n+drei\n");
-  expect(lineAt(changed, spotOf(added))).toBe(changed[2]);
+  expect(lineAt(changed, positionOf(added))).toBe(changed[2]);
   const shorter = read("--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n one\n-two\n");
-  expect(lineAt(shorter, spotOf(added))).toBe(shorter[0]);
-  expect(lineAt([], spotOf(added))).toBeUndefined();
+  expect(lineAt(shorter, positionOf(added))).toBe(shorter[0]);
+  expect(lineAt([], positionOf(added))).toBeUndefined();
 });
 
 test("comments become one message with path, side, lines and quote", () => {

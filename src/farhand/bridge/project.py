@@ -8,7 +8,7 @@ from pathlib import Path
 from farhand.bridge.hook import rules
 from farhand.bridge.hook.deliver import collect, flush, tell_set_aside, whole_text
 from farhand.bridge.hook.files import BridgeState, FolderLock, MessageFile, is_own_folder
-from farhand.bridge.hook.rules import INBOX, MOST_MESSAGES, OUTBOX, READ, SENT, Message
+from farhand.bridge.hook.rules import INBOX, MOST_MESSAGES, OUTBOX, READ, SENT, BridgeMessage
 from farhand.model.bridge import BridgeAnswer, BridgeLook
 from farhand.model.errors import AgentMissing, DriverError
 
@@ -70,7 +70,7 @@ class ProjectFiles:
             event=state.event,
         )
 
-    def _answer(self, message: Message) -> BridgeAnswer:
+    def _answer(self, message: BridgeMessage) -> BridgeAnswer:
         is_notice = message.get("from") == rules.BRIDGE
         # What no encoding can write must stop nobody: half a character is shown as one that is missing.
         text = whole_text(self._folder, message).encode("utf-8", "replace").decode()
@@ -89,14 +89,14 @@ class ProjectFiles:
         """A message for the agent, once."""
         now = time.time()
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
-        made: Message = {"id": identity, "timestamp": stamp, "from": "user", "text": text, READ: False}
+        made: BridgeMessage = {"id": identity, "timestamp": stamp, "from": "user", "text": text, READ: False}
         with FolderLock(self._folder):
             state, held = BridgeState(self._folder), MessageFile(self._folder, INBOX, READ)
             if identity in state.withdrawn:
                 state.withdrawn.remove(identity)
                 state.write()
 
-            def add(messages: list[Message]) -> list[Message]:
+            def add(messages: list[BridgeMessage]) -> list[BridgeMessage]:
                 # It is asked again with what others wrote meanwhile.
                 kept = state.kept(messages)
                 is_there = any(one.get("id") == identity for one in kept)
@@ -125,7 +125,7 @@ class ProjectFiles:
             self._tell(state, held)
         return all(one.get("id") != identity or not rules.is_done(one, READ) for one in kept)
 
-    def _clean(self, state: BridgeState, held: MessageFile) -> list[Message]:
+    def _clean(self, state: BridgeState, held: MessageFile) -> list[BridgeMessage]:
         """The inbox without what was taken back."""
         return held.change(lambda messages: rules.pruned(state.kept(messages), READ, time.time()))
 

@@ -68,7 +68,7 @@ class LocalHub:
         self._tail = Tail(present.seq)
         self._in_flight: dict[tuple[str, str], asyncio.Event] = {}
         # Counts failed writes: of several that fail together, only the first resets the projected present.
-        self._epoch = 0
+        self._failed_writes = 0
         # How many pending writes change each worker.
         self._pending_writes: Counter[str] = Counter()
         self.started_after = present.seq
@@ -204,7 +204,7 @@ class LocalHub:
     ) -> tuple[Event, ...]:
         """Numbers the facts, projects them for the next decisions, writes them in one transaction; then folds them into
         the present and publishes them: to the workers' tasks, to watchers, then to listeners."""
-        epoch, before = self._epoch, self._projected
+        failed_before, before = self._failed_writes, self._projected
         events = self._journal.stamp(drafts, self._clock.now())
         changed = self._project(events)
         after = self._projected
@@ -214,7 +214,7 @@ class LocalHub:
                 bodies = await self._journal.append(events, inbox=inbox, cursor=cursor)
             except Exception as error:
                 self._release(changed)
-                self._write_failed(epoch, error)
+                self._write_failed(failed_before, error)
                 raise
         self._release(changed)
         if self.present is before:
@@ -253,11 +253,11 @@ class LocalHub:
         """Whether no pending write changes the worker, so that the present has its newest state."""
         return worker not in self._pending_writes
 
-    def _write_failed(self, epoch: int, error: Exception) -> None:
+    def _write_failed(self, failed_before: int, error: Exception) -> None:
         """Rolls the projected present back to what is written; later pending writes fail too, by their numbers."""
         log.error("not written", error=str(error))
-        if epoch == self._epoch:
-            self._epoch += 1
+        if failed_before == self._failed_writes:
+            self._failed_writes += 1
             self._projected = self.present
             self._journal.rewind(self.present.seq)
         for listener in self._listeners:

@@ -35,7 +35,7 @@ log = get_logger("sprints")
 STORE_PAUSE_SECONDS = 2.0
 MOST_BREAKS = 5
 LOOKED_BACK = 50
-One = TypeVar("One")
+T = TypeVar("T")
 
 
 class SprintTools(Protocol):
@@ -216,9 +216,7 @@ class Sprints:
             return True, ""
         return await self._while_awaited(worker, running, partial(self._tools.verify, worker, running.verifier))
 
-    async def _while_awaited(
-        self, worker: Worker, running: SprintState, work: Callable[[], Awaitable[One]]
-    ) -> One | None:
+    async def _while_awaited(self, worker: Worker, running: SprintState, work: Callable[[], Awaitable[T]]) -> T | None:
         """What comes of it; None where it was ended, since somebody has stopped the sprint or skipped the task."""
         if not sprint_moves.awaits_check(self._hub.present.workers.get(worker.name), running):
             return None

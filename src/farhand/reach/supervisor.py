@@ -30,14 +30,19 @@ TELL_SECONDS = 600.0
 CLOSE_SECONDS = 15.0
 
 # Brings a sentence to the manager's chats.
-Tell: TypeAlias = Callable[[str], Awaitable[None]]
+TellManager: TypeAlias = Callable[[str], Awaitable[None]]
 
 
 class ReachSupervisor:
     """One way, from the node's start to its end."""
 
     def __init__(
-        self, way: Way, address: TunnelAddress, clock: Clock, tell: Tell, opened: Callable[[str], None] = lambda _: None
+        self,
+        way: Way,
+        address: TunnelAddress,
+        clock: Clock,
+        tell: TellManager,
+        opened: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._way = way
         self._address = address

@@ -34,7 +34,7 @@ from farhand.sdk.session import Session
 
 # What a call of a tool would do, by its name and its arguments.
 ActionOf: TypeAlias = Callable[[str, Mapping[str, Any]], Action]
-Pieces: TypeAlias = list[str | Image | File]
+PromptPieces: TypeAlias = list[str | Image | File]
 TITLE_CHARACTERS = 200
 
 
@@ -207,7 +207,7 @@ class SdkSession:
         self.log.set_asks(tuple(one for one in self.log.asks if one.id != ask))
 
 
-def pieces(text: str, attachments: tuple[Attachment, ...], directory: Path) -> Pieces:
+def pieces(text: str, attachments: tuple[Attachment, ...], directory: Path) -> PromptPieces:
     """What is sent for a message: its text, the files that came with it, and those that it names as `@path`."""
     paths = [*(Path(one.path) for one in attachments), *mentioned_files(text, directory)]
     return [text, *(Image(path) if _is_image(path) else File(path) for path in dict.fromkeys(paths))]

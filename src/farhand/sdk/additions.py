@@ -72,9 +72,9 @@ def load_additions(agent: Agent, settings: AgentSettings) -> Additions:
 def _extenders(skills: Any, subagents: Any, extensions: Any) -> list[Extender]:
     found: list[Extender] = []
     if any(each.instructions is not None for each in extensions):
-        from farhand.sdk.extensions.extender import Instructions
+        from farhand.sdk.extensions.extender import ExtensionInstructions
 
-        found.append(Instructions([each.instructions for each in extensions]))
+        found.append(ExtensionInstructions([each.instructions for each in extensions]))
     if skills:
         from farhand.sdk.skills.extender import Skills
 

@@ -23,7 +23,7 @@ LONGEST_REQUEST = 64 * 1024
 # Pieces on their way to a watcher; behind them the terminal is shown as it is then.
 MOST_WAITING = 8
 # Pieces and whole frames; an error or nothing at the end.
-Pieces: TypeAlias = "asyncio.Queue[PanePiece | bytes | FarhandError | None]"
+PanePieces: TypeAlias = "asyncio.Queue[PanePiece | bytes | FarhandError | None]"
 _inputs = msgspec.json.Decoder(PaneInput)
 
 
@@ -69,7 +69,7 @@ def pane_routes(hub: Hub, callers: Callers, panes_by_kind: Mapping[str, Panes], 
 
 async def _frames(panes: Panes, worker: Worker, clock: Clock) -> AsyncIterator[bytes]:
     """The pieces of a terminal. One task watches it; whoever reads these may be another one each time."""
-    pieces: Pieces = asyncio.Queue(MOST_WAITING)
+    pieces: PanePieces = asyncio.Queue(MOST_WAITING)
     tasks = [asyncio.ensure_future(_watch(panes, worker, pieces))]
     try:
         while (piece := await pieces.get()) is not None:
@@ -84,7 +84,7 @@ async def _frames(panes: Panes, worker: Worker, clock: Clock) -> AsyncIterator[b
             task.cancel()
 
 
-async def _beat(clock: Clock, pieces: Pieces) -> None:
+async def _beat(clock: Clock, pieces: PanePieces) -> None:
     """Says now and then that the node is there; where something waits to be sent, that says it as well."""
     while True:
         await clock.sleep(stream.HEARTBEAT_SECONDS)
@@ -92,7 +92,7 @@ async def _beat(clock: Clock, pieces: Pieces) -> None:
             pieces.put_nowait(stream.now_frame(clock.now()))
 
 
-async def _watch(panes: Panes, worker: Worker, pieces: Pieces) -> None:
+async def _watch(panes: Panes, worker: Worker, pieces: PanePieces) -> None:
     problem: FarhandError | None = None
     try:
         async with panes.watched(worker) as written:

@@ -23,7 +23,7 @@ from farhand.server.shown_files import was_named
 
 # Reads a file that a worker may show: its path, and the folder that the worker works in.
 ReadShown = Callable[[str, Worker], bytes]
-Answer = Callable[[Request, Worker], Awaitable[Response]]
+WorkerEndpoint = Callable[[Request, Worker], Awaitable[Response]]
 _BLOCK = 64 * 1024
 _COMMITS = 50
 
@@ -39,7 +39,7 @@ def worker_routes(
         if held := await anyio.to_thread.run_sync(lambda: secrets().found_in(blocks)):
             raise NotAllowed(f"This is not shown: it holds a secret of the node, {held}.")
 
-    def of_worker(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+    def of_worker(answer: WorkerEndpoint) -> Callable[[Request], Awaitable[Response]]:
         async def checked(request: Request) -> Response:
             await callers.check(request)
             return await answer(request, await _worker(hub, request.path_params["worker"]))

@@ -15,16 +15,16 @@ if __name__ == "__main__":  # behind the standard library, so that nothing besid
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from farhand.drivers.demo.replies import verdict
-from farhand.drivers.wires.lines.agent import Failed, Gone, LineConversation, Prompt
+from farhand.drivers.wires.lines.agent import AgentPrompt, Failed, Gone, LineConversation
 
-Step = dict[str, Any]
+AgentStep = dict[str, Any]
 YES_NO = [{"id": "yes", "label": "Yes"}, {"id": "no", "label": "No", "allows": False}]
 DOT = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
     "0000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
 )
 
-SCRIPT: dict[str, list[Step]] = {
+SCRIPT: dict[str, list[AgentStep]] = {
     "think": [{"think": "let me "}, {"think": "see"}],
     "tool": [{"tool": "list files", "output": "one\ntwo"}],
     "broken": [{"tool": "break something", "output": "no such thing", "status": "failed"}],
@@ -49,7 +49,7 @@ class PromptLedger:
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-    def note(self, prompt: Prompt) -> None:
+    def note(self, prompt: AgentPrompt) -> None:
         """One line, one prompt; a prompt that came twice is there twice."""
         os.write(self._file, prompt.id.replace("\n", " ").encode(errors="replace") + b"\n")
         os.fsync(self._file)
@@ -58,11 +58,11 @@ class PromptLedger:
 class Player:
     """Plays the steps of a script in a conversation."""
 
-    def __init__(self, conversation: LineConversation, script: dict[str, list[Step]]) -> None:
+    def __init__(self, conversation: LineConversation, script: dict[str, list[AgentStep]]) -> None:
         self._conversation = conversation
         self._script = script
 
-    def play(self, prompt: Prompt) -> None:
+    def play(self, prompt: AgentPrompt) -> None:
         """One turn, from its first step to the answer; a change that is to be judged gets a verdict."""
         if judged := verdict(prompt.text):
             self._conversation.say("text", piece=judged)
@@ -74,7 +74,7 @@ class Player:
             self._conversation.say("text", piece=piece)
         self._conversation.say("usage", input=len(prompt.text), output=3)
 
-    def _step(self, prompt: Prompt, number: int, step: Step) -> None:
+    def _step(self, prompt: AgentPrompt, number: int, step: AgentStep) -> None:
         say = self._conversation.say
         match step:
             case {"write": str(name), "text": str(text)}:
@@ -103,7 +103,7 @@ class Player:
             case _:
                 raise Failed(f"No such step is known: {step}")
 
-    def _ask(self, ask: str, question: str, step: Step) -> None:
+    def _ask(self, ask: str, question: str, step: AgentStep) -> None:
         choices, about = step.get("choices", YES_NO), step.get("about", "permission")
         self._conversation.say("ask", ask_id=ask, question=question, choices=choices, about=about)
         answer = self._conversation.answer(ask)

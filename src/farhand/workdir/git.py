@@ -13,7 +13,7 @@ import anyio.abc
 from farhand.model.errors import GitFailed, NoRepository
 from farhand.workdir.repository import Repository, environment, mirror
 
-One = TypeVar("One")
+T = TypeVar("T")
 Other = TypeVar("Other")
 SECONDS = 20.0
 ANSWER_BYTES = 8 * 1024 * 1024
@@ -68,9 +68,9 @@ class Git:
             raise GitFailed(f"git could not be run: {error}.") from None
 
 
-async def together(one: Callable[[], Awaitable[One]], other: Callable[[], Awaitable[Other]]) -> tuple[One, Other]:
+async def together(one: Callable[[], Awaitable[T]], other: Callable[[], Awaitable[Other]]) -> tuple[T, Other]:
     """Both at the same time; raises the first error as it is."""
-    first: list[One] = []
+    first: list[T] = []
     second: list[Other] = []
 
     async def run_first() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.asks.build import ALLOW, DENY, AskWording, ask_of, digest_of
-from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.foreign_json import Fields, JsonObject, parse
 from farhand.drivers.wires.hooks.asks import HookAsks, Wording
-from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport, JsonObject
+from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout

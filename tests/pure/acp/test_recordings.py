@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from farhand.drivers.acp.schema import read_agent
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.drivers.wires.acp.translate import AcpToolCalls, ask_line, blocks_of, lines_of
-from farhand.drivers.wires.lines.agent import Prompt
+from farhand.drivers.wires.lines.agent import AgentPrompt
 from farhand.drivers.wires.lines.translate import translate
 from farhand.model import facts
 from farhand.model.errors import DriverError
@@ -99,12 +99,12 @@ def test_changed_traffic_is_never_an_error(data: st.DataObject) -> None:
 
 
 def test_a_picture_goes_as_data_where_it_can_be_seen() -> None:
-    prompt = Prompt("p", "look", ("/a/b.png", "/a/c d.txt"))
+    prompt = AgentPrompt("p", "look", ("/a/b.png", "/a/c d.txt"))
     seen = blocks_of(prompt, images=True, read=lambda _: b"png")
     assert seen[1] == {"type": "image", "mimeType": "image/png", "data": "cG5n"}
     assert seen[2] == {"type": "resource_link", "uri": "file:///a/c%20d.txt", "name": "c d.txt"}
     assert blocks_of(prompt, images=False)[1]["type"] == "resource_link"
-    assert blocks_of(Prompt("p", ""), images=True) == []
+    assert blocks_of(AgentPrompt("p", ""), images=True) == []
 
 
 def test_an_agent_is_a_file(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import { commentOn, type LineComment } from "../parts/diff/comments";
 import { DiffLines } from "../parts/diff/diff-lines";
 import type { DiffLine, FileDiff } from "../parts/diff/parse";
-import { isSameSpot, lineAt, type OpenComment, spotOf } from "../parts/diff/spots";
+import { isSamePosition, lineAt, type OpenComment, positionOf } from "../parts/diff/positions";
 import { focused } from "../parts/focus";
 import { Icon } from "../parts/icon";
 import { Shown } from "../parts/visible";
@@ -30,11 +30,11 @@ export function OneFile({ file, isGone, comments, onComments, open, onOpen }: On
   const [first = -1, last = -1] = from && to ? [lines.indexOf(from), lines.indexOf(to)].sort((a, b) => a - b) : [];
   const places = new Map(lines.map((line, place) => [line, place]));
   const pick = (line: DiffLine) => {
-    const spot = spotOf(line);
-    if (!mine || !from) onOpen({ path: file.path, from: spot, to: spot, text: "" });
-    else if (line !== from) onOpen({ ...mine, from: spotOf(from), to: spot });
+    const position = positionOf(line);
+    if (!mine || !from) onOpen({ path: file.path, from: position, to: position, text: "" });
+    else if (line !== from) onOpen({ ...mine, from: positionOf(from), to: position });
     // A second tap on the same line closes what nobody has written anything into.
-    else onOpen(mine.text.trim() === "" && isSameSpot(mine.from, mine.to) ? null : { ...mine, to: mine.from });
+    else onOpen(mine.text.trim() === "" && isSamePosition(mine.from, mine.to) ? null : { ...mine, to: mine.from });
   };
   const add = () => {
     if (mine && from && to) onComments([...comments, commentOn(file.path, lines, from, to, mine.text)]);

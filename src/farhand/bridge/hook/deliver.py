@@ -9,7 +9,7 @@ import os
 
 from farhand.bridge.hook import quick_json, rules
 from farhand.bridge.hook.files import BridgeState, MessageFile, read_regular, write_private
-from farhand.bridge.hook.rules import MOST_MESSAGES, OUTBOX, SENT, Message
+from farhand.bridge.hook.rules import MOST_MESSAGES, OUTBOX, SENT, BridgeMessage
 
 WHOLE_TEXTS = "wa_texts"
 # How the files begin that keep what was said while somebody else held the lock.
@@ -95,7 +95,7 @@ def flush(folder: str, state: BridgeState, now: float) -> None:
     # What is sent may be pruned in the same change.
     sent: set[str] = set()
 
-    def with_ours(messages: list[Message]) -> list[Message]:
+    def with_ours(messages: list[BridgeMessage]) -> list[BridgeMessage]:
         sent.update(rules.key(one) for one in messages if rules.is_done(one, SENT))
         return _with(messages, state, now)
 
@@ -110,7 +110,7 @@ def flush(folder: str, state: BridgeState, now: float) -> None:
     _drop_texts(folder, {*held_texts(held), *held_texts(state.queued)}, now)
 
 
-def _with(messages: list[Message], state: BridgeState, now: float) -> list[Message]:
+def _with(messages: list[BridgeMessage], state: BridgeState, now: float) -> list[BridgeMessage]:
     """The outbox with what is missing in it; never more than it may hold: the rest waits."""
     kept = rules.pruned(messages, SENT, now)
     known = {rules.key(one) for one in messages}
@@ -120,12 +120,12 @@ def _with(messages: list[Message], state: BridgeState, now: float) -> list[Messa
     return kept + missing[: max(0, MOST_MESSAGES - len(kept))]
 
 
-def _is_young(message: Message, now: float) -> bool:
+def _is_young(message: BridgeMessage, now: float) -> bool:
     # What is sent stays in the file for an hour: older and gone means that it was sent.
     return rules.written_at(message, now) > now - rules.KEPT_SECONDS
 
 
-def held_texts(messages: list[Message]) -> set[str]:
+def held_texts(messages: list[BridgeMessage]) -> set[str]:
     """The names of the files with whole texts that these messages need."""
     return {os.path.basename(str(one["whole"])) for one in messages if "whole" in one}
 
@@ -160,7 +160,7 @@ def _drop_texts(folder: str, needed: set[str], now: float) -> None:
         pass
 
 
-def whole_text(folder: str, message: Message) -> str:
+def whole_text(folder: str, message: BridgeMessage) -> str:
     """All that was said: the file beside the outbox if there is one, the summary else."""
     name = os.path.basename(str(message.get("whole", "")))
     if name:

@@ -17,7 +17,7 @@ import sys
 import time
 
 from farhand.bridge.hook import quick_json, rules
-from farhand.bridge.hook.rules import Message
+from farhand.bridge.hook.rules import BridgeMessage
 from farhand.bridge.hook.swap import exchange
 
 LOCK = "wa_bridge.lock"
@@ -39,7 +39,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Change = Callable[[list[Message]], list[Message]]
+    ChangeMessages = Callable[[list[BridgeMessage]], list[BridgeMessage]]
 
 
 class FolderHeld(OSError):
@@ -93,7 +93,7 @@ class MessageFile:
         self.set_aside = ""
         self.is_unsettled = False
 
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[BridgeMessage]:
         """What it holds now."""
         held, settled = self._read()[0], self._settled()
         beside = self._displaced(settled)
@@ -103,7 +103,7 @@ class MessageFile:
             _forget(settled)
         return rules.merged(held, beside, self._done)
 
-    def change(self, change: Change) -> list[Message]:
+    def change(self, change: ChangeMessages) -> list[BridgeMessage]:
         """Applies the change to what the file holds, until it holds that and what others wrote meanwhile."""
         found, data = self._read()
         if data == UNSETTLED:
@@ -127,7 +127,7 @@ class MessageFile:
             held, data = wanted, rules.encode(wanted)
         return wanted
 
-    def _change_beside(self, change: Change) -> list[Message]:
+    def _change_beside(self, change: ChangeMessages) -> list[BridgeMessage]:
         """While nobody can tell what the file holds: what is added waits beside it; but what the agent said, which is
         kept until it is in the outbox."""
         if self._done == rules.SENT:
@@ -147,7 +147,7 @@ class MessageFile:
             if data != UNSETTLED and len(rules.waiting(held, self._done)) < rules.MOST_MESSAGES:
                 self.change(lambda messages: rules.pruned(messages, self._done, now))
 
-    def _read(self) -> tuple[list[Message], bytes | None]:
+    def _read(self) -> tuple[list[BridgeMessage], bytes | None]:
         """The messages and what the file holds to the byte: None when there is none, UNSETTLED when it makes no sense
         and is left alone."""
         self.is_unsettled = False
@@ -177,7 +177,7 @@ class MessageFile:
         sys.stderr.write(f"{self.path} made no sense ({problem}) and was set aside: {self.set_aside}\n")
         return None
 
-    def _replace(self, content: bytes, before: bytes | None) -> list[Message] | None:
+    def _replace(self, content: bytes, before: bytes | None) -> list[BridgeMessage] | None:
         """Puts this content in place of what was read; what it displaced, if that is something else.
 
         Told by what it holds: the number of a file that was replaced is soon another one's."""
@@ -228,7 +228,7 @@ class MessageFile:
         return [os.path.join(folder, one) for one in found if one != f"{name}{BESIDE}"]
 
     def _keep_beside(
-        self, asked: list[Message], wanted: list[Message], before: list[Message], missed: set[str]
+        self, asked: list[BridgeMessage], wanted: list[BridgeMessage], before: list[BridgeMessage], missed: set[str]
     ) -> None:
         """Keeps what waits and was not in the file all the time; the rest of what was displaced is forgotten.
 
@@ -247,7 +247,7 @@ class MessageFile:
         _forget(settled)
 
     def _keep_overflow(
-        self, asked: list[Message], wanted: list[Message], before: list[Message], missed: set[str]
+        self, asked: list[BridgeMessage], wanted: list[BridgeMessage], before: list[BridgeMessage], missed: set[str]
     ) -> None:
         """Keeps what finds no place, whoever wrote it and however old it is; but in the outbox not what we add."""
         if wanted is asked:
@@ -278,8 +278,8 @@ class MessageFile:
             return False
         return False
 
-    def _displaced(self, paths: list[str]) -> list[Message]:
-        found: list[Message] = []
+    def _displaced(self, paths: list[str]) -> list[BridgeMessage]:
+        found: list[BridgeMessage] = []
         for path in paths:
             try:
                 found = rules.merged(found, rules.parse(read_regular(path)[0]), self._done)
@@ -362,11 +362,11 @@ class BridgeState:
             return {}
         return content if isinstance(content, dict) else {}
 
-    def unread(self, messages: list[Message]) -> list[Message]:
+    def unread(self, messages: list[BridgeMessage]) -> list[BridgeMessage]:
         """Those that the agent was not given yet, and is to get."""
         return rules.waiting(self.kept(messages), rules.READ, self.seen)
 
-    def kept(self, messages: list[Message]) -> list[Message]:
+    def kept(self, messages: list[BridgeMessage]) -> list[BridgeMessage]:
         """All but what was taken back before anybody had read it."""
         if not self.withdrawn:
             return messages

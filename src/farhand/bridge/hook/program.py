@@ -18,7 +18,7 @@ import time
 from farhand.bridge.hook import quick_json, rules
 from farhand.bridge.hook.deliver import collect, flush, queue, spool, tell_set_aside
 from farhand.bridge.hook.files import HOOK_TRIES, BridgeState, FolderHeld, FolderLock, MessageFile, is_own_folder
-from farhand.bridge.hook.rules import INBOX, READ, Message
+from farhand.bridge.hook.rules import INBOX, READ, BridgeMessage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def before(output: BridgeOutput, event: str, folder: str) -> None:
         confirm(folder, state, inbox, found)
 
 
-def take(found: list[Message], state: BridgeState) -> str:
+def take(found: list[BridgeMessage], state: BridgeState) -> str:
     """What these messages tell the agent; one of them may start a sprint, or stop it."""
     texts: list[str] = []
     stopped = False
@@ -104,7 +104,7 @@ def _begin(text: str, state: BridgeState) -> str:
     return rounds.first_prompt(begun)
 
 
-def confirm(folder: str, state: BridgeState, inbox: MessageFile, found: list[Message]) -> None:
+def confirm(folder: str, state: BridgeState, inbox: MessageFile, found: list[BridgeMessage]) -> None:
     """Marks what was given to the agent, prunes, and brings the outbox up to date."""
     now = time.time()
     state.seen += [rules.key(one) for one in found]
@@ -141,7 +141,7 @@ def _after(output: BridgeOutput, said: str, folder: str, decision: str, *, tells
     if said:
         queue(folder, state, said, now)
     prompt = ""
-    given: list[Message] = []
+    given: list[BridgeMessage] = []
     if sprint is not None:
         prompt, given = _next(sprint, said, found, state, folder, tells=tells)
     state.note(busy=bool(prompt))
@@ -162,8 +162,8 @@ def _running(state: BridgeState) -> Rounds | None:
 
 
 def _next(
-    sprint: Rounds, said: str, found: list[Message], state: BridgeState, folder: str, *, tells: bool
-) -> tuple[str, list[Message]]:
+    sprint: Rounds, said: str, found: list[BridgeMessage], state: BridgeState, folder: str, *, tells: bool
+) -> tuple[str, list[BridgeMessage]]:
     """The next prompt of the sprint (none: it is over), and which messages went with it."""
     from farhand.bridge.hook import rounds
 

@@ -31,14 +31,14 @@ _STOP = r"(?i)\bstop\b"
 _BARE_STOP = r"(?i)\W*stop\W*"
 _TIME = r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?"
 
-Message = dict[str, object]
+BridgeMessage = dict[str, object]
 
 
 class Malformed(ValueError):
     """A file that does not hold messages."""
 
 
-def parse(data: bytes) -> list[Message]:
+def parse(data: bytes) -> list[BridgeMessage]:
     """The messages of a file; what is no message in it is passed over. Raises Malformed."""
     try:
         content = quick_json.loads(data.decode().removeprefix("\ufeff"))
@@ -50,7 +50,7 @@ def parse(data: bytes) -> list[Message]:
     return [dict(one) for one in messages if isinstance(one, dict)]
 
 
-def encode(messages: Sequence[Message]) -> bytes:
+def encode(messages: Sequence[BridgeMessage]) -> bytes:
     """A file with these messages: UTF-8 without BOM."""
     listed = ",".join(map(_lines, messages))
     text = '{\n  "messages": [' + (f"{listed}\n  ]" if listed else "]") + "\n}\n"
@@ -58,21 +58,21 @@ def encode(messages: Sequence[Message]) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _lines(message: Message) -> str:
+def _lines(message: BridgeMessage) -> str:
     """A message with a line for each of its fields."""
     fields = (quick_json.dumps({name: value}, ascii_only=False)[1:-1] for name, value in message.items())
     listed = ",\n      ".join(fields)
     return "\n    {" + (f"\n      {listed}\n    }}" if listed else "}")
 
 
-def new_message(kind: str, sender: str, text: str, now: float, salt: str, done: str) -> Message:
+def new_message(kind: str, sender: str, text: str, now: float, salt: str, done: str) -> BridgeMessage:
     """A message as the files have it, with an id that nobody else gives."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
     identity = f"{kind}_{int(now * 1000)}_{salt}"
     return {"id": identity, "timestamp": stamp, "from": sender, "text": text, done: False}
 
 
-def key(message: Message) -> str:
+def key(message: BridgeMessage) -> str:
     """What tells one message from another: foreign ids may count seconds, and be given twice."""
     return f"{message.get('id', '')}:{zlib.crc32(text_of(message).encode('utf-8', 'replace')):08x}"
 
@@ -82,36 +82,36 @@ def id_of(key: str) -> str:
     return key.rpartition(":")[0]
 
 
-def text_of(message: Message) -> str:
+def text_of(message: BridgeMessage) -> str:
     """Its text, or nothing."""
     text = message.get("text")
     return text if isinstance(text, str) else ""
 
 
-def is_done(message: Message, done: str) -> bool:
+def is_done(message: BridgeMessage, done: str) -> bool:
     """Whether it was read (or sent)."""
     return message.get(done) is True
 
 
-def waiting(messages: Iterable[Message], done: str, known: Iterable[str] = ()) -> list[Message]:
+def waiting(messages: Iterable[BridgeMessage], done: str, known: Iterable[str] = ()) -> list[BridgeMessage]:
     """Those that are not done, and not known to be done whatever the file says."""
     passed = set(known)
     return [one for one in messages if not is_done(one, done) and key(one) not in passed]
 
 
-def marked(messages: Iterable[Message], keys: Iterable[str], done: str) -> list[Message]:
+def marked(messages: Iterable[BridgeMessage], keys: Iterable[str], done: str) -> list[BridgeMessage]:
     """The messages, with those of these keys done."""
     wanted = set(keys)
     return [{**one, done: True} if key(one) in wanted else one for one in messages]
 
 
-def pruned(messages: Sequence[Message], done: str, now: float) -> list[Message]:
+def pruned(messages: Sequence[BridgeMessage], done: str, now: float) -> list[BridgeMessage]:
     """Without what is done and older than an hour, or with all that is done gone when there are too many."""
     kept = [one for one in messages if not is_done(one, done) or written_at(one, now) > now - KEPT_SECONDS]
     return kept if len(kept) <= MOST_MESSAGES else [one for one in kept if not is_done(one, done)]
 
 
-def fitting(messages: list[Message], there: Iterable[Message], done: str) -> list[Message]:
+def fitting(messages: list[BridgeMessage], there: Iterable[BridgeMessage], done: str) -> list[BridgeMessage]:
     """A hundred of them at most: what is not done, and was there already, before all else."""
     if len(messages) <= MOST_MESSAGES:
         return messages
@@ -121,7 +121,7 @@ def fitting(messages: list[Message], there: Iterable[Message], done: str) -> lis
     return [one for one in messages if key(one) in kept][:MOST_MESSAGES]
 
 
-def merged(first: Sequence[Message], second: Sequence[Message], done: str) -> list[Message]:
+def merged(first: Sequence[BridgeMessage], second: Sequence[BridgeMessage], done: str) -> list[BridgeMessage]:
     """Both, each message once; one that is done in either is done."""
     found = {key(one): one for one in first}
     for one in second:
@@ -131,7 +131,7 @@ def merged(first: Sequence[Message], second: Sequence[Message], done: str) -> li
     return list(found.values())
 
 
-def written_at(message: Message, otherwise: float) -> float:
+def written_at(message: BridgeMessage, otherwise: float) -> float:
     """When it was written, in seconds since 1970; `otherwise` when it does not say so."""
     stamp = message.get("timestamp")
     if not isinstance(stamp, str):

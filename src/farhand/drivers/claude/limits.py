@@ -69,14 +69,6 @@ def status_windows(record: Fields) -> tuple[UsageWindow, ...]:
     )
 
 
-def written_at(record: Fields) -> float:
-    """When a transcript line was written; 0 when it does not say."""
-    try:
-        return datetime.fromisoformat(record.text("timestamp")).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
-
-
 def reset(text: str, at: float) -> float | None:
     """When the limit of such a sentence ends: the stamp it carries, or the next time that the clock shows its hour."""
     stamped = STAMPED.search(text)

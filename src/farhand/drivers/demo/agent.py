@@ -14,7 +14,7 @@ if __name__ == "__main__":  # behind the standard library, so that nothing besid
     sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from farhand.drivers.demo import replies, work
-from farhand.drivers.wires.lines.agent import Failed, Gone, LineConversation, Prompt
+from farhand.drivers.wires.lines.agent import AgentPrompt, Failed, Gone, LineConversation
 
 WORD_SECONDS = 0.03
 SLOW_SECONDS = 10
@@ -29,7 +29,7 @@ class Demo:
         self._conversation = conversation
         self._pace = pace
         self._chance = chance
-        self._prompt = Prompt("", "")
+        self._prompt = AgentPrompt("", "")
         self._said = 0
         self._shows: dict[str, Callable[[], None]] = {
             "help": self._help,
@@ -48,7 +48,7 @@ class Demo:
             "diff": self._diff,
         }
 
-    def play(self, prompt: Prompt) -> None:
+    def play(self, prompt: AgentPrompt) -> None:
         """One turn: what was asked for, or a thoughtful answer."""
         self._prompt, self._said = prompt, 0
         wanted = replies.wanted(prompt.text)

@@ -20,7 +20,7 @@ from farhand.sdk.projects import project_folder
 MANIFEST: Final = read_manifest("farhand.drivers.gemini")
 SETTINGS = "settings.json"
 # Hooks by their events, as the CLI's settings want them.
-HookGroups: TypeAlias = Mapping[str, Sequence[object]]
+GeminiHookGroups: TypeAlias = Mapping[str, Sequence[object]]
 
 
 class GeminiPaths(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ def prepare(
     places: GeminiPaths,
     directory: Path,
     environment: Mapping[str, str],
-    hooks: HookGroups,
+    hooks: GeminiHookGroups,
     excluded: Sequence[str] = (),
 ) -> None:
     """Makes the home that workers see: the person's own, thing by thing, but for the settings, which are a copy.
@@ -113,7 +113,7 @@ def prepare(
 
 
 def session_settings(
-    own: Mapping[str, object], environment: Mapping[str, str], hooks: HookGroups, excluded: Sequence[str] = ()
+    own: Mapping[str, object], environment: Mapping[str, str], hooks: GeminiHookGroups, excluded: Sequence[str] = ()
 ) -> JsonObject:
     """The person's settings with ours over them, our hooks beside theirs, and the way in that their variables name."""
     settings = _without_tools(_over(_over(_signed_in(environment), own), MANIFEST["settings"]), excluded)

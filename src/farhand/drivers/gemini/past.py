@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from farhand.disk.plain_files import read_plain
-from farhand.drivers.gemini.schema import moment
 from farhand.drivers.gemini.sessions import find_file
 from farhand.drivers.gemini.tmux.session_file import WHOLE
 from farhand.drivers.gemini.tmux.state import GeminiState
@@ -44,4 +43,4 @@ def _messages(path: Path, before: Seq | None, state: GeminiState) -> Iterator[Pa
         if before is not None and number >= before:
             return
         heard, state = translate_message(message, state)
-        yield number, moment(message), heard
+        yield number, message.written_at(), heard

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from datetime import datetime
 
 import msgspec
 
@@ -81,14 +80,6 @@ def usage_of(message: Fields) -> Usage | None:
 def context_window(model: str) -> int:
     """How many tokens a conversation with that model may have, as the CLI reckons."""
     return GEMMA_WINDOW if model.startswith("gemma-") else GEMINI_WINDOW
-
-
-def moment(record: Fields) -> float:
-    """When the CLI says that it was, in seconds since 1970; 0 when it does not."""
-    try:
-        return datetime.fromisoformat(record.text("timestamp")).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
 
 
 def digest(tool: str, arguments: object) -> str:

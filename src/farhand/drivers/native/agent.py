@@ -18,7 +18,7 @@ import msgspec
 from farhand.drivers.native.own_agent import hired_agent
 from farhand.drivers.wires.asks.actions import action_of
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
-from farhand.drivers.wires.lines.agent import Prompt
+from farhand.drivers.wires.lines.agent import AgentPrompt
 from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines, write_line
 from farhand.model.action import ActionKind, headline
 from farhand.model.phrases import offered
@@ -76,7 +76,7 @@ class NativeAgent:
         if isinstance(model := fields.get("model"), str):
             self._session.use_model(model)
 
-    async def _turn(self, prompt: Prompt) -> None:
+    async def _turn(self, prompt: AgentPrompt) -> None:
         self._running = prompt.id
         self._write({"started": self._running})
         if self._running in self._stopped:
@@ -151,7 +151,7 @@ def known_mode(mode: str) -> Mode:
     return next((known for known in MODES if known == mode), "default")
 
 
-def _pieces(prompt: Prompt) -> list[str | Image | File]:
+def _pieces(prompt: AgentPrompt) -> list[str | Image | File]:
     pieces: list[str | Image | File] = [prompt.text] if prompt.text else []
     for path in prompt.files:
         is_image = (guess_type(path)[0] or "").startswith("image/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from farhand.drivers.opencode.schema import OpenCodeError, OpenCodeStatus, Part, sentence
+from farhand.drivers.opencode.schema import OpenCodeError, OpenCodePart, OpenCodeStatus, sentence
 from farhand.model.facts import Limited
 from farhand.model.lazy_pattern import lazy_pattern
 from farhand.model.words import Usage
@@ -37,7 +37,7 @@ def _until(error: OpenCodeError, at: float) -> float | None:
     return at + int(seconds)
 
 
-def usage_after(before: Usage, part: Part) -> Usage:
+def usage_after(before: Usage, part: OpenCodePart) -> Usage:
     """What a turn has used after a step."""
     tokens = part.tokens
     if tokens is None:

@@ -78,7 +78,7 @@ class ToolState(OpenCodeData, frozen=True):
         return (self.error if self.status == "error" else self.output)[:LONGEST_OUTPUT]
 
 
-class Part(OpenCodeData, frozen=True):
+class OpenCodePart(OpenCodeData, frozen=True):
     """A piece of a message: text, a thought, a tool call, the end of a step."""
 
     type: str
@@ -140,7 +140,7 @@ class MessageUpdated(OpenCodeData, frozen=True):
 class PartUpdated(OpenCodeData, frozen=True):
     """A part began or changed."""
 
-    part: Part
+    part: OpenCodePart
 
 
 class PartDelta(OpenCodeData, frozen=True):
@@ -260,12 +260,12 @@ class RunLine(OpenCodeData, frozen=True):
     error: OpenCodeError | None = None
 
 
-Kind = TypeVar("Kind", bound=OpenCodeData)
+DataKind = TypeVar("DataKind", bound=OpenCodeData)
 # Made once for each type: many events of a stream are read a second.
 _DECODERS: Final[dict[type[OpenCodeData], msgspec.json.Decoder[OpenCodeData]]] = {}
 
 
-def read(data: bytes | msgspec.Raw, kind: type[Kind]) -> Kind | None:
+def read(data: bytes | msgspec.Raw, kind: type[DataKind]) -> DataKind | None:
     """The data decoded as that type; None when it is something else."""
     decoder = _DECODERS.get(kind)
     if decoder is None:
@@ -277,7 +277,7 @@ def read(data: bytes | msgspec.Raw, kind: type[Kind]) -> Kind | None:
     return found if isinstance(found, kind) else None
 
 
-def read_list(data: bytes, kind: type[Kind]) -> list[Kind]:
+def read_list(data: bytes, kind: type[DataKind]) -> list[DataKind]:
     """Those items of a list that can be decoded."""
     try:
         found = msgspec.json.decode(data, type=list[msgspec.Raw])

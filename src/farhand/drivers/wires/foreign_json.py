@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import TypeAlias
 
 import msgspec
@@ -38,6 +39,13 @@ class Fields:
         """A number, or None."""
         value = self._fields.get(name)
         return float(value) if type(value) is int or type(value) is float else None
+
+    def written_at(self, name: str = "timestamp") -> float:
+        """An ISO time, in seconds since 1970; 0 where there is none."""
+        try:
+            return datetime.fromisoformat(self.text(name)).timestamp()
+        except (ValueError, OverflowError):
+            return 0.0
 
     def fields(self, name: str) -> Fields:
         """An object, or an empty one."""

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from farhand.disk.plain_files import open_plain
 from farhand.drivers.wires.foreign_json import parse
-from farhand.drivers.wires.tmux.transcript import Translate
+from farhand.drivers.wires.tmux.transcript import LineState, Translate
 from farhand.model.facts import Event, TurnEnded, TurnStarted
 from farhand.model.history import LONGEST_PAGE, PAGE_BYTES, HistoryPage, TurnEntry, turn_entry
 from farhand.model.ports import Heard
 from farhand.model.wire import encode
 from farhand.model.words import HowEnded, Seq, replace
 
-State = TypeVar("State")
 # What a record means: its place in the conversation, which only grows, when it was written, and its facts.
 PastRecord: TypeAlias = tuple[Seq, float, list[Heard]]
 # So much of a file is read for a page; more when nobody has begun anything in it.
@@ -26,7 +24,7 @@ LARGEST_WINDOW = 64 * 1024 * 1024
 
 
 def past_of_file(
-    path: Path, before: Seq | None, limit: int, state: State, translate: Translate[State], *, running: bool
+    path: Path, before: Seq | None, limit: int, state: LineState, translate: Translate[LineState], *, running: bool
 ) -> HistoryPage:
     """A page of a file of lines: its turns before that place, the newest of them; an entry's number is its offset.
 
@@ -106,16 +104,11 @@ def _lines(data: bytes, start: int) -> Iterator[tuple[int, bytes]]:
         place = end + 1
 
 
-def _translated(lines: list[tuple[int, bytes]], state: State, translate: Translate[State]) -> Iterator[PastRecord]:
+def _translated(
+    lines: list[tuple[int, bytes]], state: LineState, translate: Translate[LineState]
+) -> Iterator[PastRecord]:
     for place, line in lines:
         heard, state = translate(line, state, 0.0)
         if heard:
-            yield place, _written_at(line), heard
-
-
-def _written_at(line: bytes) -> float:
-    record = parse(line)
-    try:
-        return datetime.fromisoformat(record.text("timestamp")).timestamp() if record else 0.0
-    except (ValueError, OverflowError):
-        return 0.0
+            record = parse(line)
+            yield place, record.written_at() if record is not None else 0.0, heard

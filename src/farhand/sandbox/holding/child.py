@@ -12,7 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ctypes import CDLL
 
-Json = dict[str, object]
+    from farhand.sandbox.holding.files import Json
+
 ERR_LIMIT = 256 * 1024
 REPORT_LIMIT = 4096
 PR_SET_PDEATHSIG = 1

@@ -11,7 +11,7 @@ from farhand.sdk.json_shapes import is_list, is_object
 
 PROTOCOL_VERSION = 1
 PermissionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
-Word = TypeVar("Word", bound="AcpRecord")
+RecordType = TypeVar("RecordType", bound="AcpRecord")
 
 
 class AcpRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -210,9 +210,9 @@ def fields_of(raw: Any) -> dict[str, Any]:
     return raw if is_object(raw) else {}
 
 
-def many(raw: Any, kind: type[Word]) -> tuple[Word, ...]:
+def many(raw: Any, kind: type[RecordType]) -> tuple[RecordType, ...]:
     """Those of a list that can be read."""
-    found: list[Word] = []
+    found: list[RecordType] = []
     for each in raw if is_list(raw) else ():
         try:
             found.append(msgspec.convert(each, kind))

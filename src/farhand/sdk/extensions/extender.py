@@ -8,7 +8,7 @@ from typing import Any
 from farhand.sdk.protocols import SessionContext, Tool
 
 
-class Instructions:
+class ExtensionInstructions:
     """The instructions of all extensions, in their order."""
 
     def __init__(self, instructions: Sequence[Any]) -> None:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 I = TypeVar("I", bound=w.HookInput)  # noqa: E741
 O = TypeVar("O", bound=w.HookOutput)  # noqa: E741
 Input = TypeVar("Input", bound=w.HookInput)
-Answered = TypeVar("Answered", bound=w.HookOutput)
+GivenOutput = TypeVar("GivenOutput", bound=w.HookOutput)
 DEFAULT_TIMEOUT_SECONDS = 60.0
 
 if TYPE_CHECKING:
     Handler: TypeAlias = (
-        Callable[[Input], Answered | Awaitable[Answered | None] | None]
-        | Callable[[Input, SessionContext], Answered | Awaitable[Answered | None] | None]
+        Callable[[Input], GivenOutput | Awaitable[GivenOutput | None] | None]
+        | Callable[[Input, SessionContext], GivenOutput | Awaitable[GivenOutput | None] | None]
     )
 
 

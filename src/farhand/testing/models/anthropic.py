@@ -19,10 +19,10 @@ from starlette.routing import Route
 from farhand.testing.models.calls import CallLog
 from farhand.testing.models.script import (
     AnyStep,
-    Block,
     Failure,
     Hold,
     ModelScript,
+    ScriptedBlock,
     ScriptedReply,
     ScriptedText,
     ScriptedThinking,
@@ -185,7 +185,7 @@ def _whole(step: ScriptedReply, model: str, number: int) -> dict[str, Any]:
     return {**message, "content": content, "stop_reason": _stop_reason(step)}
 
 
-def _content(block: Block, index: int, number: int) -> dict[str, Any]:
+def _content(block: ScriptedBlock, index: int, number: int) -> dict[str, Any]:
     match block:
         case ScriptedText(text=text):
             return {"type": "text", "text": text}
@@ -201,7 +201,7 @@ def _pieces(text: str, size: int) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)] if size else [text]
 
 
-def _deltas(block: Block) -> list[dict[str, Any]]:
+def _deltas(block: ScriptedBlock) -> list[dict[str, Any]]:
     match block:
         case ScriptedText(text=text, piece=piece):
             return [{"type": "text_delta", "text": part} for part in _pieces(text, piece)]
@@ -214,7 +214,7 @@ def _deltas(block: Block) -> list[dict[str, Any]]:
             return []
 
 
-def _block_events(block: Block, index: int, number: int) -> Iterator[dict[str, Any]]:
+def _block_events(block: ScriptedBlock, index: int, number: int) -> Iterator[dict[str, Any]]:
     empty: dict[str, dict[str, Any]] = {
         "text": {"text": ""},
         "thinking": {"thinking": "", "signature": ""},

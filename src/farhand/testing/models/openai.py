@@ -15,10 +15,10 @@ from starlette.routing import Route
 from farhand.testing.models.calls import CallLog
 from farhand.testing.models.script import (
     AnyStep,
-    Block,
     Failure,
     Hold,
     ModelScript,
+    ScriptedBlock,
     ScriptedReply,
     ScriptedText,
     ScriptedThinking,
@@ -97,7 +97,7 @@ def _choice(delta: dict[str, Any]) -> dict[str, Any]:
     return {"index": 0, "delta": delta, "finish_reason": None}
 
 
-def _deltas(block: Block, index: int, number: int) -> Iterator[dict[str, Any]]:
+def _deltas(block: ScriptedBlock, index: int, number: int) -> Iterator[dict[str, Any]]:
     match block:
         case ScriptedText(text=text, piece=piece):
             size = piece or len(text) or 1

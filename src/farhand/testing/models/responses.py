@@ -15,10 +15,10 @@ from starlette.routing import Route
 from farhand.testing.models.calls import CallLog
 from farhand.testing.models.script import (
     AnyStep,
-    Block,
     Failure,
     Hold,
     ModelScript,
+    ScriptedBlock,
     ScriptedReply,
     ScriptedText,
     ScriptedThinking,
@@ -28,7 +28,7 @@ from farhand.testing.models.script import (
 from farhand.testing.models.server import served
 
 ASIDE = say("An aside")
-Event = dict[str, Any]
+ResponsesEvent = dict[str, Any]
 
 
 def limited(message: str, resets_at: int = 4_102_444_800) -> Failure:
@@ -103,7 +103,7 @@ class FakeResponses:
             self._stream(step, head, number, custom), media_type="text/event-stream", headers=step.headers
         )
 
-    async def _stream(self, step: AnyStep, head: Event, number: int, custom: set[str]) -> AsyncIterator[bytes]:
+    async def _stream(self, step: AnyStep, head: ResponsesEvent, number: int, custom: set[str]) -> AsyncIterator[bytes]:
         yield _event({"type": "response.created", "response": {**head, "status": "in_progress"}})
         if isinstance(step, Failure):
             raise ConnectionAbortedError("the fake model was told to cut the stream")
@@ -127,9 +127,9 @@ class FakeResponses:
         return JSONResponse({"error": {"message": f"the fake knows no {request.url.path}"}}, 404)
 
 
-def _items(blocks: tuple[Block, ...]) -> list[list[Block]]:
+def _items(blocks: tuple[ScriptedBlock, ...]) -> list[list[ScriptedBlock]]:
     """The blocks as output items: words with a hold between them are one message that stands still in the middle."""
-    items: list[list[Block]] = []
+    items: list[list[ScriptedBlock]] = []
     for block in blocks:
         words = isinstance(block, ScriptedText | Hold)
         if words and items and isinstance(items[-1][0], ScriptedText | Hold):
@@ -139,7 +139,7 @@ def _items(blocks: tuple[Block, ...]) -> list[list[Block]]:
     return items
 
 
-def _item(blocks: list[Block], index: int, number: int, custom: set[str]) -> Event:
+def _item(blocks: list[ScriptedBlock], index: int, number: int, custom: set[str]) -> ResponsesEvent:
     match blocks[0]:
         case ScriptedText() | Hold():
             text = "".join(block.text for block in blocks if isinstance(block, ScriptedText))
@@ -158,7 +158,7 @@ def _item(blocks: list[Block], index: int, number: int, custom: set[str]) -> Eve
             return _tool_call(use, index, number, custom)
 
 
-def _tool_call(use: ToolUse, index: int, number: int, custom: set[str]) -> Event:
+def _tool_call(use: ToolUse, index: int, number: int, custom: set[str]) -> ResponsesEvent:
     name = {"call_id": use.id or f"call_{number:06d}_{index}", "name": use.name, "status": "completed"}
     if use.name in custom:
         text = str(use.input.get("input", ""))
@@ -167,8 +167,8 @@ def _tool_call(use: ToolUse, index: int, number: int, custom: set[str]) -> Event
     return {"type": "function_call", "id": f"fc_{number:06d}_{index}", **name, "arguments": arguments}
 
 
-def _begun(whole: Event) -> Event:
-    empty: dict[str, Event] = {
+def _begun(whole: ResponsesEvent) -> ResponsesEvent:
+    empty: dict[str, ResponsesEvent] = {
         "message": {"content": []},
         "reasoning": {"summary": []},
         "function_call": {"arguments": ""},
@@ -176,7 +176,7 @@ def _begun(whole: Event) -> Event:
     return {**whole, **empty.get(whole["type"], {"input": ""}), "status": "in_progress"}
 
 
-def _deltas(block: Block, item: str, index: int) -> Iterator[Event]:
+def _deltas(block: ScriptedBlock, item: str, index: int) -> Iterator[ResponsesEvent]:
     where = {"item_id": item, "output_index": index}
     match block:
         case ScriptedText(text=text, piece=piece):
@@ -192,11 +192,11 @@ def _deltas(block: Block, item: str, index: int) -> Iterator[Event]:
             return
 
 
-def _event(event: Event) -> bytes:
+def _event(event: ResponsesEvent) -> bytes:
     return f"event: {event['type']}\ndata: {msgspec.json.encode(event).decode()}\n\n".encode()
 
 
-def _usage(step: ScriptedReply) -> Event:
+def _usage(step: ScriptedReply) -> ResponsesEvent:
     return {
         "input_tokens": step.input_tokens,
         "input_tokens_details": {"cached_tokens": 0},

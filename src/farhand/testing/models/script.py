@@ -41,13 +41,13 @@ class Hold(msgspec.Struct, frozen=True, tag="hold", tag_field="block"):
     gate: str
 
 
-Block: TypeAlias = ScriptedText | ScriptedThinking | ToolUse | Hold
+ScriptedBlock: TypeAlias = ScriptedText | ScriptedThinking | ToolUse | Hold
 
 
 class ScriptedReply(ScriptStep, frozen=True, tag="reply"):
     """An answer that goes well."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[ScriptedBlock, ...]
     input_tokens: int = 100
     output_tokens: int = 10
     # What the API tells beside its answer: how much of a usage window is used, for one.
@@ -80,7 +80,7 @@ def say(text: str, piece: int = 0) -> ScriptedReply:
 
 def use(tool: str, /, *, said: str = "", **arguments: Any) -> ScriptedReply:
     """The model asks for one tool, after some words if there are any."""
-    words: tuple[Block, ...] = (ScriptedText(said),) if said else ()
+    words: tuple[ScriptedBlock, ...] = (ScriptedText(said),) if said else ()
     return ScriptedReply((*words, ToolUse(tool, arguments)))
 
 

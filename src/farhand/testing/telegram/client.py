@@ -17,7 +17,7 @@ from farhand.testing.telegram.words import (
     BotStatus,
     ChangedMessages,
     Fault,
-    Kind,
+    FaultKind,
     Rates,
     RecordedCall,
     ShownMessage,
@@ -25,7 +25,7 @@ from farhand.testing.telegram.words import (
     Spoken,
 )
 
-Known = TypeVar("Known")
+T = TypeVar("T")
 # Only a net for a test that hangs; a busy machine is no failure.
 WAIT_SECONDS = 240.0
 LONGEST_SECONDS = 600.0
@@ -73,7 +73,7 @@ class FakeBot:
     http: httpx2.AsyncClient = field(repr=False)
     orders: DirectClient = field(repr=False)
 
-    async def order(self, name: str, kind: type[Known], /, **order: Any) -> Known:
+    async def order(self, name: str, kind: type[T], /, **order: Any) -> T:
         address = f"{self.address}/control/bots/{self.token}/{name}"
         answer = await self.orders.post(address, msgspec.json.encode(order), {})
         try:
@@ -127,7 +127,7 @@ class FakeBot:
     async def fault(
         self,
         method: str,
-        kind: Kind = "status",
+        kind: FaultKind = "status",
         *,
         after_effect: bool = False,
         times: int = 1,

@@ -94,7 +94,7 @@ def checked_link(url: str) -> str:
     return url if found["scheme"] else f"http://{url}"
 
 
-class Reader:
+class HtmlReader:
     """One pass over one text, as the server of Telegram makes it."""
 
     def __init__(self, source: str) -> None:
@@ -311,5 +311,5 @@ def trimmed(text: str, entities: list[Entity]) -> tuple[str, list[Entity]]:
 
 def read_html(source: str) -> tuple[str, list[Entity]]:
     """The text as people see it and its entities; raises the refusal that Telegram would answer with."""
-    text, entities = Reader(source.replace("\r", "")).read()
+    text, entities = HtmlReader(source.replace("\r", "")).read()
     return trimmed(text, settled(entities))

@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import msgspec
 
-Kind = Literal["status", "hang", "cut", "garbage"]
+FaultKind = Literal["status", "hang", "cut", "garbage"]
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What shall go wrong with the next calls of a method (`*` is every method, `download` a file's download)."""
 
     method: str
-    kind: Kind
+    kind: FaultKind
     after_effect: bool = False
     times: int = 1
     code: int = 502

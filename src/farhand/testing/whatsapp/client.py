@@ -12,7 +12,7 @@ from farhand.testing.whatsapp.posts import message_post, post_once, status_post
 from farhand.testing.whatsapp.words import GraphFault, PhoneMessage
 from farhand.testing.whatsapp.world import PhoneOwner, StoredMedia, WhatsAppWorld, new_message_id
 
-Known = TypeVar("Known")
+T = TypeVar("T")
 # Only a net for a test that hangs; a busy machine is no failure.
 WAIT_SECONDS = 240.0
 
@@ -45,7 +45,7 @@ class FakeWhatsApp:
         self.world.faults.append(made)
         return made
 
-    async def until(self, look: Callable[[], Known], *, seconds: float = WAIT_SECONDS) -> Known:
+    async def until(self, look: Callable[[], T], *, seconds: float = WAIT_SECONDS) -> T:
         """What is seen, as soon as it is anything."""
         while True:
             seen = self.world.bell.count

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { LineComment } from "./comments";
-import type { OpenComment } from "./spots";
+import type { OpenComment } from "./positions";
 
 type Keeps<T> = [T, (next: T) => void];
 

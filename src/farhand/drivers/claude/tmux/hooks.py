@@ -15,9 +15,8 @@ from farhand.drivers.claude.tmux.state import (
     session_changed,
 )
 from farhand.drivers.wires.asks.answers import PartAnswer
-from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.foreign_json import Fields, JsonObject, parse
 from farhand.drivers.wires.hooks.asks import Wording
-from farhand.drivers.wires.hooks.endpoint import JsonObject
 from farhand.model.facts import Said
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, replace

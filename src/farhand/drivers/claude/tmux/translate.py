@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farhand.drivers.claude.limits import limit, status_windows, written_at
+from farhand.drivers.claude.limits import limit, status_windows
 from farhand.drivers.claude.schema import blocks, input_of, plain_text
 from farhand.drivers.claude.titles import detail, title
 from farhand.drivers.claude.tmux.state import (
@@ -163,7 +163,7 @@ def _assistant(record: Fields, state: ClaudeState, at: float) -> Translated:
     if record.flag("isApiErrorMessage"):
         error = plain_text(message.any("content")) or "The model could not be reached."
         ended, over = end_turn(state, state.written or state.prompt, HowEnded.FAILED, error)
-        return before_end(ended, limit(record, error, written_at(record) or at)), over
+        return before_end(ended, limit(record, error, record.written_at() or at)), over
     if message.text("model") == SYNTHETIC and plain_text(message.any("content")).strip() == NO_ANSWER:
         return [], state
     heard, state = _resumed(record, state)

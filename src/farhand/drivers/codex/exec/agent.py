@@ -18,7 +18,7 @@ from farhand.drivers.codex.exec.state import CodexExecState
 from farhand.drivers.codex.exec.translate import translate_event
 from farhand.drivers.codex.launch import turn_line
 from farhand.drivers.wires.foreign_json import JsonObject
-from farhand.drivers.wires.lines.agent import Prompt
+from farhand.drivers.wires.lines.agent import AgentPrompt
 from farhand.drivers.wires.lines.async_agent import write_line
 from farhand.drivers.wires.lines.exec_agent import ExecAgent, ExecTurn
 from farhand.model.words import Mode, replace
@@ -60,7 +60,7 @@ class CodexExecCli:
         return lines
 
 
-def _input(prompt: Prompt) -> tuple[str, Sequence[str]]:
+def _input(prompt: AgentPrompt) -> tuple[str, Sequence[str]]:
     """The text with the paths of its files, and those of them that are pictures."""
     unnamed = [name for name in prompt.files if name not in prompt.text]
     pictures = [name for name in prompt.files if (guess_type(name)[0] or "").startswith("image/")]

@@ -47,10 +47,10 @@ SILENT = frozenset(
 )
 
 
-Translation: TypeAlias = tuple[list[Heard], CodexServerState]
+CodexTranslation: TypeAlias = tuple[list[Heard], CodexServerState]
 
 
-def translate(line: bytes, state: CodexServerState, at: float = 0.0) -> Translation:
+def translate(line: bytes, state: CodexServerState, at: float = 0.0) -> CodexTranslation:
     """The facts of one line, which came at that time. A request of Codex's is for the link, and brings none here."""
     record = parse(line)
     if record is None:
@@ -62,7 +62,7 @@ def translate(line: bytes, state: CodexServerState, at: float = 0.0) -> Translat
     return _notification(record.text("method"), record.fields("params"), state, at)
 
 
-def _reply(record: Fields, state: CodexServerState) -> Translation:
+def _reply(record: Fields, state: CodexServerState) -> CodexTranslation:
     request, result = record.text("id"), record.fields("result")
     if not request:
         # A number is no name of ours; without any, it is no answer at all.
@@ -81,7 +81,7 @@ def _with_turn(state: CodexServerState, turn: str, ours: str) -> CodexServerStat
     return replace(state, turns=dict([*state.turns.items(), (turn, ours)][-REMEMBERED:]))
 
 
-def _notification(method: str, params: Fields, state: CodexServerState, at: float) -> Translation:
+def _notification(method: str, params: Fields, state: CodexServerState, at: float) -> CodexTranslation:
     thread = params.text("threadId")
     if thread and state.session and thread != state.session:
         # A thread that the agent itself started: its words are for the agent.
@@ -122,7 +122,7 @@ def _notification(method: str, params: Fields, state: CodexServerState, at: floa
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _facts_of_turn(facts: list[Fact], turn: str, state: CodexServerState) -> Translation:
+def _facts_of_turn(facts: list[Fact], turn: str, state: CodexServerState) -> CodexTranslation:
     """Facts of a turn; of one that nobody here began, first that it has started."""
     if not facts:
         return [], state
@@ -131,7 +131,7 @@ def _facts_of_turn(facts: list[Fact], turn: str, state: CodexServerState) -> Tra
     return [*started, *(Heard(fact=fact, turn=ours) for fact in facts)], state
 
 
-def _turn_started(turn: str, state: CodexServerState) -> Translation:
+def _turn_started(turn: str, state: CodexServerState) -> CodexTranslation:
     if not turn:
         return [], replace(state, skipped=state.skipped + 1)
     started: list[Heard] = []
@@ -147,7 +147,7 @@ def _turn_started(turn: str, state: CodexServerState) -> Translation:
 # --- items
 
 
-def _item(done: bool, params: Fields, state: CodexServerState) -> Translation:
+def _item(done: bool, params: Fields, state: CodexServerState) -> CodexTranslation:
     item, turn = read_item(params.fields("item")), params.text("turnId")
     facts: list[Fact] = []
     match item.kind:
@@ -189,7 +189,7 @@ def _with_change(name: str, item: Item, state: CodexServerState) -> CodexServerS
     return replace(state, changes=dict([*state.changes.items(), (name, change)][-REMEMBERED:]))
 
 
-def _message_delta(params: Fields, state: CodexServerState) -> Translation:
+def _message_delta(params: Fields, state: CodexServerState) -> CodexTranslation:
     """A piece of an answer, as it is streamed."""
     item, delta = params.text("itemId"), params.text("delta")
     if not delta:
@@ -216,7 +216,7 @@ def _message_done(item: Item, state: CodexServerState) -> tuple[list[Fact], Code
     return facts, replace(_without_streamed(item.id, state), spoke=state.spoke or bool(rest))
 
 
-def _reasoning_delta(params: Fields, state: CodexServerState) -> Translation:
+def _reasoning_delta(params: Fields, state: CodexServerState) -> CodexTranslation:
     item, delta = params.text("itemId"), params.text("delta")
     if not delta:
         return [], state
@@ -231,7 +231,7 @@ def _reasoning_done(item: Item, state: CodexServerState) -> tuple[list[Fact], Co
 # --- turns
 
 
-def _token_usage(params: Fields, state: CodexServerState) -> Translation:
+def _token_usage(params: Fields, state: CodexServerState) -> CodexTranslation:
     told = params.fields("tokenUsage")
     total = Usage(
         input_tokens=told.fields("total").whole("inputTokens"),
@@ -259,7 +259,7 @@ def _spent(state: CodexServerState) -> Usage | None:
     return replace(spent, context_tokens=told.context_tokens, context_window=told.context_window, windows=state.windows)
 
 
-def _retried(params: Fields, state: CodexServerState) -> Translation:
+def _retried(params: Fields, state: CodexServerState) -> CodexTranslation:
     """An error after which Codex tries again, without a network for ever: told once a turn. Its end tells any other."""
     error, turn = params.fields("error"), params.text("turnId")
     words = f"{error.text('message')} {error.text('additionalDetails')}"
@@ -268,7 +268,7 @@ def _retried(params: Fields, state: CodexServerState) -> Translation:
     return _facts_of_turn([Noted(text=WAITS_FOR_NETWORK)], turn, replace(state, waited=turn))
 
 
-def _turn_completed(turn: Fields, state: CodexServerState, at: float) -> Translation:
+def _turn_completed(turn: Fields, state: CodexServerState, at: float) -> CodexTranslation:
     name, error = turn.text("id"), turn.fields("error")
     how = ENDINGS.get(turn.text("status"), HowEnded.FAILED)
     facts: list[Fact] = []

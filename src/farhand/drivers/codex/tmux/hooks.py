@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from farhand.drivers.codex.asks import HOOK, CodexQuestion, digest, hook_reply, steps, to_ask
-from farhand.drivers.codex.tmux.state import CodexRolloutState, Translated, end_turn, prompted, session_changed, skip
+from farhand.drivers.codex.tmux.state import (
+    CodexRolloutState,
+    CodexTranslated,
+    end_turn,
+    prompted,
+    session_changed,
+    skip,
+)
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.asks import Wording
 from farhand.model.facts import Said
@@ -30,7 +37,7 @@ def question_of(payload: Fields) -> CodexQuestion:
 WORDING = Wording(question_of=question_of, digest=digest, steps=steps, raised=to_ask, reply=hook_reply)
 
 
-def translate_hook(payload: bytes, state: CodexRolloutState) -> Translated:
+def translate_hook(payload: bytes, state: CodexRolloutState) -> CodexTranslated:
     """The facts of one hook payload."""
     record = parse(payload)
     if record is None:
@@ -48,7 +55,7 @@ def translate_hook(payload: bytes, state: CodexRolloutState) -> Translated:
             return [], skip(state)
 
 
-def stopped_without_rollout(payload: bytes, state: CodexRolloutState) -> Translated:
+def stopped_without_rollout(payload: bytes, state: CodexRolloutState) -> CodexTranslated:
     """The last resort: the hook's own copy of the last words, when the rollout never brought them."""
     record = parse(payload) or Fields({})
     text, turn = record.text("last_assistant_message"), record.text("turn_id")

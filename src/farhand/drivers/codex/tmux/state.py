@@ -46,7 +46,7 @@ class CodexStart(Word):
     offset: int = 0
 
 
-Translated: TypeAlias = tuple[list[Heard], CodexRolloutState]
+CodexTranslated: TypeAlias = tuple[list[Heard], CodexRolloutState]
 
 
 def skip(state: CodexRolloutState) -> CodexRolloutState:
@@ -54,7 +54,7 @@ def skip(state: CodexRolloutState) -> CodexRolloutState:
     return replace(state, skipped=state.skipped + 1)
 
 
-def heard_in(facts: list[Fact], turn: str, state: CodexRolloutState) -> Translated:
+def heard_in(facts: list[Fact], turn: str, state: CodexRolloutState) -> CodexTranslated:
     """Facts of that turn, by the core's name for it."""
     ours = state.turns.get(turn) or None
     return [Heard(fact=fact, turn=ours) for fact in facts], state
@@ -69,7 +69,7 @@ def began(state: CodexRolloutState, turn: str, ours: str) -> CodexRolloutState:
     return replace(state, turns=turns, running=turn, spoke=False, last_text="", tools=(), usage=Usage())
 
 
-def prompted(text: str, turn: str, state: CodexRolloutState) -> Translated:
+def prompted(text: str, turn: str, state: CodexRolloutState) -> CodexTranslated:
     """A prompt has reached the agent: one of ours is seen, any other began at the desk."""
     if not turn:
         return [], skip(state)
@@ -87,12 +87,12 @@ def prompted(text: str, turn: str, state: CodexRolloutState) -> Translated:
     return [*before, *started, *seen], state
 
 
-def _seen(found: ExpectedMessage, turn: str, state: CodexRolloutState) -> Translated:
+def _seen(found: ExpectedMessage, turn: str, state: CodexRolloutState) -> CodexTranslated:
     rest = tuple(one for one in state.expected if one is not found)
     return heard_in([Seen(message=found.message)], turn, replace(state, expected=rest))
 
 
-def end_turn(state: CodexRolloutState, turn: str, how: HowEnded, error: str = "") -> Translated:
+def end_turn(state: CodexRolloutState, turn: str, how: HowEnded, error: str = "") -> CodexTranslated:
     """The end of a turn, told once."""
     if not turn or turn in state.over or turn not in state.turns:
         return [], state
@@ -104,7 +104,7 @@ def end_turn(state: CodexRolloutState, turn: str, how: HowEnded, error: str = ""
     return [Heard(fact=TurnEnded(how=how, error=error, usage=usage), turn=ours)], over
 
 
-def session_changed(session: str, state: CodexRolloutState) -> Translated:
+def session_changed(session: str, state: CodexRolloutState) -> CodexTranslated:
     """The agent's conversation has an id now, or another one."""
     return another_session(
         session, state, lambda: end_turn(state, state.running, HowEnded.COMPLETED), CodexRolloutState

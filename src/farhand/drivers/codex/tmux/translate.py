@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Final
 
 from farhand.drivers.codex.headless.translate import COMPACTED
@@ -11,7 +10,7 @@ from farhand.drivers.codex.schema import LONGEST_OUTPUT, Item, read_item
 from farhand.drivers.codex.tmux.state import (
     REMEMBERED,
     CodexRolloutState,
-    Translated,
+    CodexTranslated,
     began,
     end_turn,
     heard_in,
@@ -58,7 +57,7 @@ TITLES: Final = {
 PATCHES: Final = ("apply_patch", "*** Begin Patch")
 
 
-def translate(line: bytes, state: CodexRolloutState, at: float = 0.0) -> Translated:
+def translate(line: bytes, state: CodexRolloutState, at: float = 0.0) -> CodexTranslated:
     """The facts of one line of a rollout."""
     record = parse(line)
     if record is None:
@@ -66,7 +65,7 @@ def translate(line: bytes, state: CodexRolloutState, at: float = 0.0) -> Transla
     payload = record.fields("payload")
     match record.text("type"):
         case "event_msg":
-            return _event(payload, state, _written_at(record) or at)
+            return _event(payload, state, record.written_at() or at)
         case "response_item":
             return _model(payload, state)
         case "token_usage_record":
@@ -79,17 +78,10 @@ def translate(line: bytes, state: CodexRolloutState, at: float = 0.0) -> Transla
             return [], skip(state)
 
 
-def _written_at(record: Fields) -> float:
-    try:
-        return datetime.fromisoformat(record.text("timestamp")).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
-
-
 # --- what Codex reports
 
 
-def _event(payload: Fields, state: CodexRolloutState, at: float) -> Translated:
+def _event(payload: Fields, state: CodexRolloutState, at: float) -> CodexTranslated:
     turn = payload.text("turn_id")
     match payload.text("type"):
         case "item_completed":
@@ -109,7 +101,7 @@ def _event(payload: Fields, state: CodexRolloutState, at: float) -> Translated:
             return [], skip(state)
 
 
-def _item(item: Item, turn: str, state: CodexRolloutState) -> Translated:
+def _item(item: Item, turn: str, state: CodexRolloutState) -> CodexTranslated:
     match item.kind:
         case "":
             return [], skip(state)
@@ -150,7 +142,7 @@ def _started(
     return [fact], replace(state, tools=(*state.tools, call)[-REMEMBERED:])
 
 
-def _resumed(turn: str, state: CodexRolloutState) -> Translated:
+def _resumed(turn: str, state: CodexRolloutState) -> CodexTranslated:
     """The agent works on something that nobody here asked for: it began at the desk."""
     if not turn or turn in state.turns:
         return [], state
@@ -160,7 +152,7 @@ def _resumed(turn: str, state: CodexRolloutState) -> Translated:
 # --- what the model wants
 
 
-def _model(payload: Fields, state: CodexRolloutState) -> Translated:
+def _model(payload: Fields, state: CodexRolloutState) -> CodexTranslated:
     """Calls of tools, which the items tell of only when they are over."""
     kind, call = payload.text("type"), payload.text("call_id")
     if kind in CALLS and call:
@@ -201,7 +193,7 @@ def _refused(output: str) -> bool:
 # --- usage and ends
 
 
-def _used(payload: Fields, state: CodexRolloutState) -> Translated:
+def _used(payload: Fields, state: CodexRolloutState) -> CodexTranslated:
     spent, turn = payload.fields("turn_token_usage"), payload.text("turn_id")
     read, written = spent.whole("input_tokens"), spent.whole("output_tokens")
     usage = replace(state.usage, input_tokens=read, output_tokens=written)
@@ -210,7 +202,7 @@ def _used(payload: Fields, state: CodexRolloutState) -> Translated:
     return heard_in([Used(usage=usage)], turn, replace(state, usage=usage))
 
 
-def _context(info: Fields, windows: tuple[UsageWindow, ...], state: CodexRolloutState) -> Translated:
+def _context(info: Fields, windows: tuple[UsageWindow, ...], state: CodexRolloutState) -> CodexTranslated:
     """How full the conversation is; it comes before or after the turn's own sum."""
     tokens, window = info.fields("last_token_usage").whole("total_tokens"), info.whole("model_context_window")
     usage = replace(state.usage, context_tokens=tokens, context_window=window, windows=windows or state.usage.windows)
@@ -219,7 +211,7 @@ def _context(info: Fields, windows: tuple[UsageWindow, ...], state: CodexRollout
     return heard_in([Used(usage=usage)], state.running, replace(state, usage=usage))
 
 
-def _completed(payload: Fields, turn: str, state: CodexRolloutState, at: float) -> Translated:
+def _completed(payload: Fields, turn: str, state: CodexRolloutState, at: float) -> CodexTranslated:
     error = payload.fields("error")
     if not error:
         return end_turn(state, turn, HowEnded.COMPLETED)

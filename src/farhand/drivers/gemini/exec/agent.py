@@ -17,7 +17,7 @@ from farhand.drivers.gemini.exec.translate import exit_sentence, translate_strea
 from farhand.drivers.gemini.launch import turn_line
 from farhand.drivers.gemini.sessions import session_to_start
 from farhand.drivers.wires.foreign_json import JsonObject
-from farhand.drivers.wires.lines.agent import Prompt
+from farhand.drivers.wires.lines.agent import AgentPrompt
 from farhand.drivers.wires.lines.async_agent import write_line
 from farhand.drivers.wires.lines.exec_agent import ExecAgent, ExecTurn
 
@@ -56,7 +56,7 @@ class GeminiExecCli:
         return lines
 
 
-def _input(prompt: Prompt) -> str:
+def _input(prompt: AgentPrompt) -> str:
     """The text, and its files as the CLI takes them in: by an `@` and their path."""
     named = [f"@{name}".replace(" ", "\\ ") for name in prompt.files if name not in prompt.text]
     return "\n\n".join([prompt.text, *named]).strip()

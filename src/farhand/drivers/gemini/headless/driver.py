@@ -15,7 +15,7 @@ from farhand.drivers.gemini.context import GeminiContext
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.limits import limit
 from farhand.drivers.gemini.sessions import MINUTE, GeminiSessions, age, remove_empty_twins
-from farhand.drivers.wires.acp.driver import AcpDriver, Amend
+from farhand.drivers.wires.acp.driver import AcpDriver, AmendUpdate
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.lines.translate import with_limit
@@ -71,7 +71,7 @@ class HeadlessGeminiDriver(GeminiSessions):
         if worker.session:
             age(worker.session, self.places.kept, datetime.now(UTC).strftime(MINUTE))
 
-    def _amends(self, worker: Worker) -> Amend:
+    def _amends(self, worker: Worker) -> AmendUpdate:
         return partial(self._amended, GeminiContext(worker.session, self.places.kept))
 
     def _amended(self, context: GeminiContext, heard: tuple[Heard, ...]) -> tuple[Heard, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from farhand.drivers.gemini.schema import digest, moment, unwrapped, words
+from farhand.drivers.gemini.schema import digest, unwrapped, words
 from farhand.drivers.gemini.tmux.state import (
     GeminiState,
     GeminiToolState,
-    Translated,
+    GeminiTranslated,
     end_turn,
     heard,
     prompted,
@@ -25,14 +25,14 @@ SILENT = frozenset(
 )
 
 
-def translate_hook(payload: bytes, state: GeminiState) -> Translated:
+def translate_hook(payload: bytes, state: GeminiState) -> GeminiTranslated:
     """The facts of one hook payload."""
     record = parse(payload)
     if record is None:
         return skip(state)
     match record.text("hook_event_name"):
         case "BeforeAgent":
-            return prompted(record.text("prompt"), moment(record), replace(state, replays=0.0), hook=True)
+            return prompted(record.text("prompt"), record.written_at(), replace(state, replays=0.0), hook=True)
         case "AfterAgent":
             return _ended(record, state)
         case "BeforeTool":
@@ -45,14 +45,14 @@ def translate_hook(payload: bytes, state: GeminiState) -> Translated:
             return skip(state)
 
 
-def _tool(record: Fields, state: GeminiState, *, over: bool) -> Translated:
+def _tool(record: Fields, state: GeminiState, *, over: bool) -> GeminiTranslated:
     if not state.running or _is_late(record, state):
         return [], state
     output = unwrapped(words(record.fields("tool_response").any("llmContent"))) if over else ""
     return _called(record.text("tool_name"), record.any("tool_input"), state, over=over, output=output)
 
 
-def _called(tool: str, arguments: object, state: GeminiState, *, over: bool, output: str = "") -> Translated:
+def _called(tool: str, arguments: object, state: GeminiState, *, over: bool, output: str = "") -> GeminiTranslated:
     """A call that a hook tells of, before it runs or after."""
     same = digest(tool, arguments)
     if not over:
@@ -69,15 +69,15 @@ def _called(tool: str, arguments: object, state: GeminiState, *, over: bool, out
 
 
 def _is_late(record: Fields, state: GeminiState) -> bool:
-    return 0.0 < moment(record) < state.began
+    return 0.0 < record.written_at() < state.began
 
 
-def _ended(record: Fields, state: GeminiState) -> Translated:
+def _ended(record: Fields, state: GeminiState) -> GeminiTranslated:
     """The turn is over if it brought something to say; otherwise the file has its reason in a moment."""
     if _is_late(record, state) or silent(record, state):
         return [], state
     ended, state = end_turn(state, HowEnded.COMPLETED)
-    return ended, replace(state, over=moment(record))
+    return ended, replace(state, over=record.written_at())
 
 
 def silent(record: Fields, state: GeminiState) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 
 from farhand.disk.plain_files import open_plain, read_plain
 from farhand.drivers.gemini.asks import GeminiQuestion
-from farhand.drivers.gemini.tmux.state import GeminiCursor, GeminiState, Translated
+from farhand.drivers.gemini.tmux.state import GeminiCursor, GeminiState, GeminiTranslated
 from farhand.drivers.gemini.tmux.translate import translate, translate_message
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.tmux.transcript import read_on
@@ -82,7 +82,7 @@ def _id_end(text: str) -> int:
     return end + 1 if end > 0 else len(text)
 
 
-def _message(raw: bytes, state: GeminiState, at: float) -> Translated:
+def _message(raw: bytes, state: GeminiState, at: float) -> GeminiTranslated:
     message = parse(raw)
     return translate_message(message, state, at) if message is not None else ([], state)
 

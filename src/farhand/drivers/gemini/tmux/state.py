@@ -101,7 +101,7 @@ class GeminiPosition(Word):
     allowed: tuple[GeminiCall, ...] = ()
 
 
-Translated: TypeAlias = tuple[list[Heard], GeminiState]
+GeminiTranslated: TypeAlias = tuple[list[Heard], GeminiState]
 
 
 def position(cursor: GeminiCursor, opened: GeminiOpenCalls) -> GeminiPosition:
@@ -116,7 +116,7 @@ def open_calls(kept: GeminiPosition) -> GeminiOpenCalls:
     return GeminiOpenCalls(asks=kept.asks, calls=kept.calls, unseen=kept.unseen, allowed=kept.allowed)
 
 
-def skip(state: GeminiState) -> Translated:
+def skip(state: GeminiState) -> GeminiTranslated:
     """A record that nobody understands is counted."""
     return [], replace(state, skipped=state.skipped + 1)
 
@@ -136,7 +136,7 @@ def with_tool(tool: GeminiToolState, state: GeminiState) -> GeminiState:
 # --- turns
 
 
-def prompted(text: str, when: float, state: GeminiState, *, hook: bool) -> Translated:
+def prompted(text: str, when: float, state: GeminiState, *, hook: bool) -> GeminiTranslated:
     """A prompt has reached the agent, its hook or file tells: one of ours is seen, any other began at the desk."""
     reported = state.hooked if hook else state.written
     if state.running and not reported and squeezed(text) == state.prompt:
@@ -181,7 +181,7 @@ def _expected(text: str, state: GeminiState) -> ExpectedMessage | None:
     return exact or next((one for one in state.expected if given.startswith(squeezed(one.text) + " ")), None)
 
 
-def end_turn(state: GeminiState, how: HowEnded, error: str = "") -> Translated:
+def end_turn(state: GeminiState, how: HowEnded, error: str = "") -> GeminiTranslated:
     """The end of the running turn, told once."""
     if not state.running:
         return [], state
@@ -191,7 +191,7 @@ def end_turn(state: GeminiState, how: HowEnded, error: str = "") -> Translated:
     return [ended], replace(state, running=False, expected=expected, prompt="")
 
 
-def session_changed(session: str, state: GeminiState) -> Translated:
+def session_changed(session: str, state: GeminiState) -> GeminiTranslated:
     """The agent's conversation has another id now: it began, or was cleared."""
     begin = partial(GeminiState, seen=state.seen, turns=state.turns)
     return another_session(session, state, lambda: end_turn(state, HowEnded.COMPLETED), begin)

@@ -10,7 +10,6 @@ from farhand.drivers.gemini.schema import (
     context_window,
     digest,
     is_context,
-    moment,
     response_text,
     responses,
     result_text,
@@ -23,7 +22,7 @@ from farhand.drivers.gemini.tmux.state import (
     GeminiLastMessage,
     GeminiState,
     GeminiToolState,
-    Translated,
+    GeminiTranslated,
     began,
     end_turn,
     heard,
@@ -56,7 +55,7 @@ TOUCHED_LENGTH, TOUCHED_HEAD, TOUCHED_TAIL = len(TOUCHED), TOUCHED[:24], TOUCHED
 REPLAY_SECONDS = 1.0
 
 
-def translate(line: bytes, state: GeminiState, at: float = 0.0) -> Translated:
+def translate(line: bytes, state: GeminiState, at: float = 0.0) -> GeminiTranslated:
     """The facts of one line of a session file, which was read at that time."""
     if len(line) == TOUCHED_LENGTH and line.startswith(TOUCHED_HEAD) and line.endswith(TOUCHED_TAIL):
         return [], state
@@ -64,7 +63,7 @@ def translate(line: bytes, state: GeminiState, at: float = 0.0) -> Translated:
     return skip(state) if record is None else translate_record(record, state, at)
 
 
-def translate_record(record: Fields, state: GeminiState, at: float = 0.0) -> Translated:
+def translate_record(record: Fields, state: GeminiState, at: float = 0.0) -> GeminiTranslated:
     """The facts of one record: a message, a change of what was written, or the opening of a session."""
     if record.text("id"):
         return translate_message(record, state, at)
@@ -77,12 +76,12 @@ def translate_record(record: Fields, state: GeminiState, at: float = 0.0) -> Tra
     return skip(state)
 
 
-def _rewound(state: GeminiState) -> Translated:
+def _rewound(state: GeminiState) -> GeminiTranslated:
     found = heard([Noted(text="The conversation was taken back to an earlier point.")], state) if state.known else []
     return found, replace(state, last=GeminiLastMessage())
 
 
-def _changed(change: Fields, state: GeminiState, at: float) -> Translated:
+def _changed(change: Fields, state: GeminiState, at: float) -> GeminiTranslated:
     """A checkpoint repeats the past; only what stands behind the newest known message is news."""
     found, state = session_changed(change.text("sessionId"), state)
     if not isinstance(change.any("messages"), list):
@@ -102,15 +101,15 @@ def _changed(change: Fields, state: GeminiState, at: float) -> Translated:
 # --- messages
 
 
-def translate_message(message: Fields, state: GeminiState, at: float = 0.0) -> Translated:
+def translate_message(message: Fields, state: GeminiState, at: float = 0.0) -> GeminiTranslated:
     """The facts of one message; of one that is written again, what is new in it."""
     kind, name = message.text("type"), message.text("id")
     if not name:
         return skip(state)
-    if state.replays and moment(message) - state.replays <= REPLAY_SECONDS:
+    if state.replays and message.written_at() - state.replays <= REPLAY_SECONDS:
         return [], _remember(name, state, state.replays)
     if kind == "user" and is_context(message.any("content")):
-        return [], _remember(name, state, moment(message))
+        return [], _remember(name, state, message.written_at())
     again = name in state.known and name != state.last.id
     state = _remember(name, state)
     if again:
@@ -121,7 +120,7 @@ def translate_message(message: Fields, state: GeminiState, at: float = 0.0) -> T
         case "gemini":
             return _gemini(message, state)
         case "error":
-            return _error(message, state, moment(message) or at)
+            return _error(message, state, message.written_at() or at)
         case "warning":
             return heard([Noted(text=words(message.any("content")))], state), state
         case "info":
@@ -137,7 +136,7 @@ def _remember(name: str, state: GeminiState, replays: float = 0.0) -> GeminiStat
     return state if state.replays == replays else replace(state, replays=replays)
 
 
-def _user(message: Fields, state: GeminiState) -> Translated:
+def _user(message: Fields, state: GeminiState) -> GeminiTranslated:
     content = message.any("content")
     results = responses(content)
     if results:
@@ -145,10 +144,10 @@ def _user(message: Fields, state: GeminiState) -> Translated:
     text = words(content)
     if not text.strip():
         return [], state
-    return prompted(text, moment(message), state, hook=False)
+    return prompted(text, message.written_at(), state, hook=False)
 
 
-def _gemini(message: Fields, state: GeminiState) -> Translated:
+def _gemini(message: Fields, state: GeminiState) -> GeminiTranslated:
     name, text = message.text("id"), words(message.any("content"))
     last = state.last if state.last.id == name else GeminiLastMessage(id=name)
     begun, state = _resumed(message, last, state)
@@ -166,11 +165,11 @@ def _gemini(message: Fields, state: GeminiState) -> Translated:
     return [*begun, *found, *heard(used, state)], state
 
 
-def _resumed(message: Fields, last: GeminiLastMessage, state: GeminiState) -> Translated:
+def _resumed(message: Fields, last: GeminiLastMessage, state: GeminiState) -> GeminiTranslated:
     """The agent speaks though no turn runs: something at the desk made it, unless these are late words."""
     if state.running or last.id == state.last.id:
         return [], state
-    when = moment(message)
+    when = message.written_at()
     if 0.0 < when <= state.over:
         return [], state
     turn = f"desk-{state.session[:8]}-{state.turns + 1}"
@@ -236,7 +235,7 @@ def started(call: str, tool: str, arguments: Fields) -> ToolStarted:
     return ToolStarted(call=call, tool=tool, title=title(tool, arguments), detail=whole)
 
 
-def _results(results: list[Fields], state: GeminiState) -> Translated:
+def _results(results: list[Fields], state: GeminiState) -> GeminiTranslated:
     """Results as the model gets them: the file has told of each already, with its call."""
     facts: list[Fact] = []
     for result in results:
@@ -251,7 +250,7 @@ def _results(results: list[Fields], state: GeminiState) -> Translated:
 # --- ends
 
 
-def _error(message: Fields, state: GeminiState, at: float) -> Translated:
+def _error(message: Fields, state: GeminiState, at: float) -> GeminiTranslated:
     text = words(message.any("content")) or "The model could not be reached."
     limited = limit(text, at)
     if not state.running:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from farhand.drivers.opencode import titles
 from farhand.drivers.opencode.exec.state import OpenCodeRunState
 from farhand.drivers.opencode.limits import limit, usage_after
-from farhand.drivers.opencode.schema import OpenCodeError, Part, RunLine, read, sentence
+from farhand.drivers.opencode.schema import OpenCodeError, OpenCodePart, RunLine, read, sentence
 from farhand.model.facts import (
     Fact,
     Limited,
@@ -43,7 +43,7 @@ def translate_line(line: bytes, state: OpenCodeRunState) -> tuple[list[Fact], Op
 
 
 def _part(line: RunLine, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
-    part = read(line.part, Part)
+    part = read(line.part, OpenCodePart)
     if part is None:
         return [], replace(state, skipped=state.skipped + 1)
     match line.type:
@@ -61,12 +61,12 @@ def _part(line: RunLine, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeR
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _text(part: Part, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
+def _text(part: OpenCodePart, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
     gap = "\n\n" if state.spoke else ""
     return ([Said(text=gap + part.text)] if part.text else []), replace(state, spoke=state.spoke or bool(part.text))
 
 
-def _tool(part: Part, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
+def _tool(part: OpenCodePart, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
     call, done = part.callID or part.id, part.state
     title = titles.title(part.tool, done.input)
     output = done.result
@@ -78,7 +78,7 @@ def _tool(part: Part, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunS
     return facts, replace(state, refused=title) if rejected else state
 
 
-def _finished(part: Part, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
+def _finished(part: OpenCodePart, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
     usage = usage_after(state.usage, part)
     return ([Used(usage=usage)] if part.tokens else []), replace(state, usage=usage)
 

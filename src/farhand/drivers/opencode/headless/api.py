@@ -17,11 +17,11 @@ from farhand.drivers.opencode.schema import (
     MessageInfo,
     OpenCodeMessage,
     OpenCodeModel,
+    OpenCodePart,
     OpenCodePermission,
     OpenCodeQuestions,
     OpenCodeSession,
     OpenCodeStatus,
-    Part,
     read,
     read_list,
 )
@@ -146,7 +146,7 @@ class OpenCodeApi:
     async def call_input(self, session: str, message: str, call: str) -> dict[str, object] | None:
         """What a tool call was given; None while nobody knows yet."""
         found = read(await self._call("GET", f"/session/{session}/message/{message}"), OpenCodeMessage)
-        parts = [read(raw, Part) for raw in found.parts] if found is not None else []
+        parts = [read(raw, OpenCodePart) for raw in found.parts] if found is not None else []
         made = next((part for part in parts if part is not None and part.callID == call), None)
         return made.state.input if made is not None and made.state.status in ("running", "completed", "error") else None
 

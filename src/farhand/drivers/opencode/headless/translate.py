@@ -19,15 +19,15 @@ from farhand.drivers.opencode.headless.state import (
 from farhand.drivers.opencode.limits import limit, retry_limit, usage_after
 from farhand.drivers.opencode.schema import (
     IGNORED_EVENTS,
-    Kind,
+    DataKind,
     MessageInfo,
     MessageUpdated,
     OpenCodeError,
     OpenCodeEvent,
     OpenCodeMessage,
+    OpenCodePart,
     OpenCodePermission,
     OpenCodeQuestions,
-    Part,
     PartDelta,
     PartUpdated,
     Replied,
@@ -56,7 +56,7 @@ class Moment(Word):
 
 
 # The facts of an event, and the state after it.
-Translation: TypeAlias = tuple[list[Fact], OpenCodeState]
+OpenCodeTranslation: TypeAlias = tuple[list[Fact], OpenCodeState]
 NO_FACTS: Final[list[Fact]] = []
 
 
@@ -100,7 +100,7 @@ def translate_missed(
     for one in (*ended, *events_of(message)):
         more, state = translate(one, state, at, deadline_seconds)
         heard += more
-    for part in (read(raw, Part) for raw in message.parts):
+    for part in (read(raw, OpenCodePart) for raw in message.parts):
         if part is not None and part.id in state.parts:
             state = with_whole_part(state, part.id, part.type)
     return heard, state
@@ -120,7 +120,7 @@ def encode_event(kind: str, properties: object) -> bytes:
 # --- messages
 
 
-def _message_updated(updated: MessageUpdated, state: OpenCodeState, _moment: Moment) -> Translation:
+def _message_updated(updated: MessageUpdated, state: OpenCodeState, _moment: Moment) -> OpenCodeTranslation:
     """A message began or changed: a person's, or the agent's."""
     info = updated.info
     if info.sessionID != state.session or info.id <= state.after:
@@ -130,7 +130,7 @@ def _message_updated(updated: MessageUpdated, state: OpenCodeState, _moment: Mom
     return _prompt(info, state) if info.role == "user" else _reply(info, state)
 
 
-def _prompt(info: MessageInfo, state: OpenCodeState) -> Translation:
+def _prompt(info: MessageInfo, state: OpenCodeState) -> OpenCodeTranslation:
     """A person's message is in the session: one that we delivered, or one from the terminal."""
     if info.id in state.prompts:
         return NO_FACTS, state
@@ -143,7 +143,7 @@ def _prompt(info: MessageInfo, state: OpenCodeState) -> Translation:
     return NO_FACTS, replace(state, running=True, turn=f"desk-{info.id}", prompts=(info.id,), typed=info.id)
 
 
-def _reply(info: MessageInfo, state: OpenCodeState) -> Translation:
+def _reply(info: MessageInfo, state: OpenCodeState) -> OpenCodeTranslation:
     """The agent answers a message: it has read it."""
     if info.parentID not in state.prompts or not state.running:
         return NO_FACTS, state
@@ -167,7 +167,7 @@ def _is_answer(message: str, state: OpenCodeState) -> bool:
 # --- parts of messages
 
 
-def _part_updated(updated: PartUpdated, state: OpenCodeState, _moment: Moment) -> Translation:
+def _part_updated(updated: PartUpdated, state: OpenCodeState, _moment: Moment) -> OpenCodeTranslation:
     """A part of the agent's message began, changed or ended."""
     part = updated.part
     if part.sessionID == state.session and part.messageID == state.typed and part.type == "text" and not part.synthetic:
@@ -186,7 +186,7 @@ def _part_updated(updated: PartUpdated, state: OpenCodeState, _moment: Moment) -
             return NO_FACTS, state
 
 
-def _text(part: Part, state: OpenCodeState) -> Translation:
+def _text(part: OpenCodePart, state: OpenCodeState) -> OpenCodeTranslation:
     known = state.parts.get(part.id) or PartProgress(kind=part.type)
     over = part.time is not None and part.time.end is not None
     if not over:
@@ -195,7 +195,7 @@ def _text(part: Part, state: OpenCodeState) -> Translation:
     return _spoken(part.text[known.reported :], known, _with_part(state, part.id, whole))
 
 
-def _part_grew(grown: PartDelta, state: OpenCodeState, _moment: Moment) -> Translation:
+def _part_grew(grown: PartDelta, state: OpenCodeState, _moment: Moment) -> OpenCodeTranslation:
     """A part of the agent's message has some more text."""
     known = state.parts.get(grown.partID)
     if known is None or known.whole or grown.field != "text" or not grown.delta:
@@ -210,7 +210,7 @@ def _with_part(state: OpenCodeState, part: str, known: PartProgress) -> OpenCode
     return replace(state, parts={**state.parts, part: known})
 
 
-def _spoken(text: str, known: PartProgress, state: OpenCodeState) -> Translation:
+def _spoken(text: str, known: PartProgress, state: OpenCodeState) -> OpenCodeTranslation:
     """New text of a part of which some was reported before."""
     if not text:
         return NO_FACTS, state
@@ -220,7 +220,7 @@ def _spoken(text: str, known: PartProgress, state: OpenCodeState) -> Translation
     return [Said(text=gap + text)], replace(state, spoke=True)
 
 
-def _tool(part: Part, state: OpenCodeState) -> Translation:
+def _tool(part: OpenCodePart, state: OpenCodeState) -> OpenCodeTranslation:
     facts: list[Fact] = []
     call, status = part.callID or part.id, part.state.status
     if status not in ("running", "completed", "error"):
@@ -237,7 +237,7 @@ def _tool(part: Part, state: OpenCodeState) -> Translation:
 # --- requests to a person
 
 
-def _permission_asked(wanted: OpenCodePermission, state: OpenCodeState, moment: Moment) -> Translation:
+def _permission_asked(wanted: OpenCodePermission, state: OpenCodeState, moment: Moment) -> OpenCodeTranslation:
     """A tool asks for permission."""
     if not _is_own(wanted.sessionID, state) or wanted.id in state.permissions:
         return NO_FACTS, state
@@ -245,7 +245,7 @@ def _permission_asked(wanted: OpenCodePermission, state: OpenCodeState, moment: 
     return list(asks.raised(wanted, moment.deadline_seconds)), state
 
 
-def _question_asked(asked: OpenCodeQuestions, state: OpenCodeState, moment: Moment) -> Translation:
+def _question_asked(asked: OpenCodeQuestions, state: OpenCodeState, moment: Moment) -> OpenCodeTranslation:
     """The agent wants to know something."""
     if not _is_own(asked.sessionID, state) or asked.id in state.questions or not asked.questions:
         return NO_FACTS, state
@@ -253,7 +253,7 @@ def _question_asked(asked: OpenCodeQuestions, state: OpenCodeState, moment: Mome
     return list(asks.raised(asked, moment.deadline_seconds)), state
 
 
-def _request_over(replied: Replied, state: OpenCodeState, _moment: Moment) -> Translation:
+def _request_over(replied: Replied, state: OpenCodeState, _moment: Moment) -> OpenCodeTranslation:
     """Somebody answered in the terminal, unless the request was taken off the state when we did."""
     request = state.permissions.get(replied.requestID) or state.questions.get(replied.requestID)
     if request is None:
@@ -268,7 +268,7 @@ def _is_own(session: str, state: OpenCodeState) -> bool:
 # --- the session's status, and the end of a turn
 
 
-def _status_changed(changed: StatusChanged, state: OpenCodeState, moment: Moment) -> Translation:
+def _status_changed(changed: StatusChanged, state: OpenCodeState, moment: Moment) -> OpenCodeTranslation:
     """A session works, waits to retry, or is idle."""
     if changed.sessionID != state.session:
         return NO_FACTS, state
@@ -279,17 +279,17 @@ def _status_changed(changed: StatusChanged, state: OpenCodeState, moment: Moment
     return ([found], replace(state, limited=found.text or "limit")) if found else (NO_FACTS, state)
 
 
-def _went_idle(named: SessionEvent, state: OpenCodeState, _moment: Moment) -> Translation:
+def _went_idle(named: SessionEvent, state: OpenCodeState, _moment: Moment) -> OpenCodeTranslation:
     return _idle(state) if named.sessionID == state.session else (NO_FACTS, state)
 
 
-def _idle(state: OpenCodeState) -> Translation:
+def _idle(state: OpenCodeState) -> OpenCodeTranslation:
     """The end, unless a reply is still open or none has begun: an old turn's idle event comes late."""
     over = all(state.replies.values()) and (state.replies or state.error is not None)
     return _ended(state, state.error) if state.running and over else (NO_FACTS, state)
 
 
-def _found_idle(named: SessionEvent, state: OpenCodeState, _moment: Moment) -> Translation:
+def _found_idle(named: SessionEvent, state: OpenCodeState, _moment: Moment) -> OpenCodeTranslation:
     """The session was looked at and does nothing: whatever is open is over."""
     if named.sessionID != state.session or not state.running:
         return NO_FACTS, state
@@ -297,7 +297,7 @@ def _found_idle(named: SessionEvent, state: OpenCodeState, _moment: Moment) -> T
     return _ended(state, state.error or (OpenCodeError(name=UNFINISHED) if unfinished else None))
 
 
-def _ended(state: OpenCodeState, error: OpenCodeError | None) -> Translation:
+def _ended(state: OpenCodeState, error: OpenCodeError | None) -> OpenCodeTranslation:
     how, why = HowEnded.COMPLETED, ""
     if error is not None:
         # Waiting for a limit is given up by us, not by a person.
@@ -317,7 +317,7 @@ def _ended(state: OpenCodeState, error: OpenCodeError | None) -> Translation:
     return [*unfinished, TurnEnded(how=how, error=why, usage=usage)], state
 
 
-def _session_failed(failure: SessionFailed, state: OpenCodeState, moment: Moment) -> Translation:
+def _session_failed(failure: SessionFailed, state: OpenCodeState, moment: Moment) -> OpenCodeTranslation:
     """Something went wrong; the turn ends when the session is idle."""
     if failure.sessionID != state.session:
         return NO_FACTS, state
@@ -328,7 +328,7 @@ def _session_failed(failure: SessionFailed, state: OpenCodeState, moment: Moment
     return ([found] if found else NO_FACTS), state
 
 
-def _refused(error: OpenCodeError, state: OpenCodeState) -> Translation:
+def _refused(error: OpenCodeError, state: OpenCodeState) -> OpenCodeTranslation:
     """A message that the session refused is never seen in it; an error that comes after a turn says nothing new."""
     refused = next((one for one in state.expected if one.turn and one.id > state.after), None)
     if refused is None:
@@ -336,13 +336,13 @@ def _refused(error: OpenCodeError, state: OpenCodeState) -> Translation:
     return _ended(replace(state, turn=refused.turn, prompts=(refused.id,)), error)
 
 
-def _session_compacted(named: SessionEvent, state: OpenCodeState, _moment: Moment) -> Translation:
+def _session_compacted(named: SessionEvent, state: OpenCodeState, _moment: Moment) -> OpenCodeTranslation:
     if named.sessionID != state.session:
         return NO_FACTS, state
     return [Noted(text="The conversation was compacted to make room.")], state
 
 
-def _session_created(created: SessionCreated, state: OpenCodeState, _moment: Moment) -> Translation:
+def _session_created(created: SessionCreated, state: OpenCodeState, _moment: Moment) -> OpenCodeTranslation:
     """A session began; that of a subagent is remembered."""
     if created.info.parentID not in (state.session, *state.children):
         return NO_FACTS, state
@@ -351,13 +351,13 @@ def _session_created(created: SessionCreated, state: OpenCodeState, _moment: Mom
 
 # --- which event is read as what
 
-_Handler: TypeAlias = Callable[[msgspec.Raw, OpenCodeState, Moment], Translation | None]
+_Handler: TypeAlias = Callable[[msgspec.Raw, OpenCodeState, Moment], OpenCodeTranslation | None]
 
 
-def _reads(kind: type[Kind], handle: Callable[[Kind, OpenCodeState, Moment], Translation]) -> _Handler:
+def _reads(kind: type[DataKind], handle: Callable[[DataKind, OpenCodeState, Moment], OpenCodeTranslation]) -> _Handler:
     """A handler that gives None for properties that cannot be read."""
 
-    def handler(properties: msgspec.Raw, state: OpenCodeState, moment: Moment) -> Translation | None:
+    def handler(properties: msgspec.Raw, state: OpenCodeState, moment: Moment) -> OpenCodeTranslation | None:
         found = read(properties, kind)
         return None if found is None else handle(found, state, moment)
 

@@ -14,7 +14,7 @@ from contextlib import aclosing, suppress
 
 from farhand.drivers.wires.acp.translate import AcpToolCalls, ask_line, blocks_of, lines_of
 from farhand.drivers.wires.foreign_json import JsonObject
-from farhand.drivers.wires.lines.agent import Prompt
+from farhand.drivers.wires.lines.agent import AgentPrompt
 from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines, write_line
 from farhand.sdk.acp.client import AcpClient, AcpSession
 from farhand.sdk.acp.rpc import PeerGone, RpcError
@@ -49,7 +49,7 @@ class AcpRelay:
         self._session, self._images = session, client.hello.images
         self._write({"session": session.id})
 
-    async def play(self, prompt: Prompt) -> None:
+    async def play(self, prompt: AgentPrompt) -> None:
         """One turn, from the prompt to its end. Raises PeerGone when the agent died of it."""
         self._running, self._calls, self._seen = prompt.id, AcpToolCalls(), False
         self._words.clear()
@@ -69,11 +69,11 @@ class AcpRelay:
                 self._stopping.cancel()
                 self._stopping = None
 
-    async def _send_prompt(self, prompt: Prompt) -> None:
+    async def _send_prompt(self, prompt: AgentPrompt) -> None:
         """Prompts until the turn is over: what was written beside an answer is told when the agent hears again."""
         if self._session is None:
             raise SdkError("The agent has no session.")
-        words: Prompt | None = prompt
+        words: AgentPrompt | None = prompt
         while words is not None:
             content, words = blocks_of(words, images=self._images), None
             async with aclosing(self._session.prompt(content)) as events:
@@ -85,13 +85,13 @@ class AcpRelay:
                         goes_on = words is not None and "ended" in line
                         self._write_line({"text": self._running, "piece": "\n\n"} if goes_on else line)
 
-    def _words_left(self, ended: AcpTurnEnded) -> Prompt | None:
+    def _words_left(self, ended: AcpTurnEnded) -> AgentPrompt | None:
         """What the agent is told before the turn ends, unless it was stopped or failed."""
         words = "\n".join(self._words)
         self._words.clear()
         if not words or ended.stop_reason != "end_turn" or self._running in self._stopped:
             return None
-        return Prompt(self._running, f"The manager wrote beside the answer to what you asked: {words}")
+        return AgentPrompt(self._running, f"The manager wrote beside the answer to what you asked: {words}")
 
     def _write_line(self, line: JsonObject) -> None:
         """Writes a line; the first one about a turn proves that the agent has read the prompt."""

@@ -21,7 +21,7 @@ from farhand.model.words import HowSettled, Mode, replace
 
 BUSY = "This agent takes a message when its turn is over."
 # What a backend makes of the facts of one line.
-Amend: TypeAlias = Callable[[tuple[Heard, ...]], tuple[Heard, ...]]
+AmendUpdate: TypeAlias = Callable[[tuple[Heard, ...]], tuple[Heard, ...]]
 
 
 def with_deadline(heard: tuple[Heard, ...], ask_seconds: float | None) -> tuple[Heard, ...]:
@@ -68,7 +68,7 @@ class AcpDriver:
         python: str,
         environment: Mapping[str, str],
         ask_seconds: float | None = None,
-        amends: Callable[[Worker], Amend] | None = None,
+        amends: Callable[[Worker], AmendUpdate] | None = None,
         gate: FolderGate | None = None,
     ) -> None:
         self._gate = gate
@@ -111,7 +111,7 @@ class AcpDriver:
         await forget(self._holders, worker.hiring_id)
         raise AgentNotStarted(f"{self._agent.title or self._agent.backend} did not start ({problem}).")
 
-    def _translate(self, amend: Amend, line: bytes) -> tuple[Heard, ...]:
+    def _translate(self, amend: AmendUpdate, line: bytes) -> tuple[Heard, ...]:
         return amend(with_deadline(translate(line), self._ask_seconds))
 
     def _argv(self, worker: Worker) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import msgspec
 
 from farhand.drivers.wires.asks.actions import action_of, compact_json, names_command
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
-from farhand.drivers.wires.lines.agent import Prompt
+from farhand.drivers.wires.lines.agent import AgentPrompt
 from farhand.drivers.wires.text.tool_title import pretty_json
 from farhand.model.action import Action, ActionKind, files, headline, on_one_line
 from farhand.model.phrases import choice, phrase, said
@@ -177,7 +177,9 @@ def _choice(option: AcpOption) -> JsonObject:
     return plain
 
 
-def blocks_of(prompt: Prompt, *, images: bool, read: Callable[[Path], bytes] = Path.read_bytes) -> list[JsonObject]:
+def blocks_of(
+    prompt: AgentPrompt, *, images: bool, read: Callable[[Path], bytes] = Path.read_bytes
+) -> list[JsonObject]:
     """A prompt's text and files; an image goes as data where the agent can see it, everything else as a link."""
     blocks: list[JsonObject] = [{"type": "text", "text": prompt.text}] if prompt.text else []
     for name in prompt.files:

@@ -12,22 +12,22 @@ from farhand.drivers.wires.asks.build import CHANGED, DENY, GONE, part_answer, q
 from farhand.model.ports import NotTaken, Outcome, Taken
 from farhand.model.present import Ask
 
-Question = TypeVar("Question")
+DriverQuestion = TypeVar("DriverQuestion")
 # Tells the agent; gets one answer for each step of the question, or the one that refuses.
-Respond: TypeAlias = Callable[[tuple[PartAnswer, ...]], Awaitable[Outcome]]
+SettleWith: TypeAlias = Callable[[tuple[PartAnswer, ...]], Awaitable[Outcome]]
 
 
-class AskSettler(Generic[Question]):
+class AskSettler(Generic[DriverQuestion]):
     """Answers the questions of one worker. `digest` names exactly what will run; `steps` counts a question's asks."""
 
     def __init__(
-        self, answers: PartAnswers, digest: Callable[[Question], str], steps: Callable[[Question], int]
+        self, answers: PartAnswers, digest: Callable[[DriverQuestion], str], steps: Callable[[DriverQuestion], int]
     ) -> None:
         self._answers = answers
         self._digest = digest
         self._steps = steps
 
-    async def settle(self, ask: Ask, question: Question, respond: Respond) -> Outcome:
+    async def settle(self, ask: Ask, question: DriverQuestion, respond: SettleWith) -> Outcome:
         """Responds when all answers are there, or when one refuses; denies what has changed since it was shown."""
         if ask.settled is None:
             return NotTaken(why=GONE)

@@ -6,14 +6,15 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol
 
 import anyio
 
 from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.asks.build import CHANGED, DENY, GONE, part_answer, question_id, step_id
+from farhand.drivers.wires.asks.settle import DriverQuestion
 from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.drivers.wires.hooks.endpoint import HookAsk, JsonObject
+from farhand.drivers.wires.hooks.endpoint import HookAnswer, HookAsk
 from farhand.drivers.wires.tmux.queue import LateFacts
 from farhand.model.facts import AskRaised, AskSettled, Noted
 from farhand.model.ports import Heard, NotTaken, Outcome, Taken
@@ -27,22 +28,20 @@ MOST_UNPAIRED = 16
 KILLED = "The question's hook was killed, so nothing was allowed. The dialog is still open at the desk: "
 KILLED += "answer it there, or pause the worker to refuse."
 
-Question = TypeVar("Question")
-
 
 @dataclass(frozen=True)
-class Wording(Generic[Question]):
+class Wording(Generic[DriverQuestion]):
     """How one CLI's questions are read, shown to a person, and answered. Pure functions."""
 
-    question_of: Callable[[Fields], Question]
+    question_of: Callable[[Fields], DriverQuestion]
     # Names exactly what will run: an answer holds for nothing else.
-    digest: Callable[[Question], str]
+    digest: Callable[[DriverQuestion], str]
     # How many asks the question is made of.
-    steps: Callable[[Question], int]
+    steps: Callable[[DriverQuestion], int]
     # The ask of that id at that step, with its deadline.
-    raised: Callable[[str, Question, float | None, int], AskRaised]
+    raised: Callable[[str, DriverQuestion, float | None, int], AskRaised]
     # What the hook prints for these answers, one for each step.
-    reply: Callable[[Question, tuple[PartAnswer, ...]], JsonObject]
+    reply: Callable[[DriverQuestion, tuple[PartAnswer, ...]], HookAnswer]
 
 
 class AskQueue(Protocol):
@@ -52,10 +51,10 @@ class AskQueue(Protocol):
     def start(self, task: Callable[[], Coroutine[object, object, None]], /) -> None: ...
 
 
-class PendingAsk(Generic[Question]):
+class PendingAsk(Generic[DriverQuestion]):
     """One question of the agent, and the hook that holds it open."""
 
-    def __init__(self, question: Question, hook: HookAsk, answers: tuple[PartAnswer, ...]) -> None:
+    def __init__(self, question: DriverQuestion, hook: HookAsk, answers: tuple[PartAnswer, ...]) -> None:
         self.question = question
         self.hook = hook
         # To the first steps of a questionnaire.
@@ -64,17 +63,17 @@ class PendingAsk(Generic[Question]):
         self.dialog_seen = False
 
 
-class HookAsks(Generic[Question]):
+class HookAsks(Generic[DriverQuestion]):
     """All open questions of one worker, each by the id of the hook that asks it."""
 
     def __init__(
-        self, wording: Wording[Question], deadline_seconds: float, queue: AskQueue, where: Callable[[], str]
+        self, wording: Wording[DriverQuestion], deadline_seconds: float, queue: AskQueue, where: Callable[[], str]
     ) -> None:
         self._wording = wording
         self._deadline_seconds = deadline_seconds
         self._queue = queue
         self._where = where
-        self._open: dict[str, PendingAsk[Question]] = {}
+        self._open: dict[str, PendingAsk[DriverQuestion]] = {}
         self._arrived = anyio.Event()
         # Hooks that ask, of which no other has asked the same so far.
         self._unpaired: deque[HookAsk] = deque(maxlen=MOST_UNPAIRED)
@@ -166,14 +165,14 @@ class HookAsks(Generic[Question]):
         self._reply(name, pending, pending.answers)
         return Taken() if await pending.hook.taken(TAKEN_SECONDS) else NotTaken(why=GONE)
 
-    async def _returned(self, name: str) -> PendingAsk[Question] | None:
+    async def _returned(self, name: str) -> PendingAsk[DriverQuestion] | None:
         """After a restart of the node the hook comes back by itself, a moment later."""
         with anyio.move_on_after(RETURN_SECONDS):
             while name not in self._open:
                 await self._arrived.wait()
         return self._open.get(name)
 
-    def _reply(self, name: str, pending: PendingAsk[Question], answers: tuple[PartAnswer, ...]) -> None:
+    def _reply(self, name: str, pending: PendingAsk[DriverQuestion], answers: tuple[PartAnswer, ...]) -> None:
         self._open.pop(name, None)
         pending.hook.answer(self._wording.reply(pending.question, answers))
 

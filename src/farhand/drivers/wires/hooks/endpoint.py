@@ -18,7 +18,7 @@ from farhand.model.body_limits import BodyBudget, read_bounded
 from farhand.model.http_guard import forwarding_header, is_secret
 
 # A hook's output, as it is sent.
-JsonObject: TypeAlias = Mapping[str, object]
+HookAnswer: TypeAlias = Mapping[str, object]
 # A tool's whole output may be in it.
 LARGEST_REPORT_BYTES = 64 * 1024 * 1024
 # Of all workers, and of one: what is held of reports until they are passed on, and of asks until they are over.
@@ -45,7 +45,7 @@ class HookAsk:
     def __init__(self, report: HookReport) -> None:
         self.report = report
         self._answered = anyio.Event()
-        self._answer: JsonObject | None = None
+        self._answer: HookAnswer | None = None
         self._taken = anyio.Event()
         self.gone = False
         self.dropped = False
@@ -56,7 +56,7 @@ class HookAsk:
             self.dropped = True
             self._answered.set()
 
-    def answer(self, answer: JsonObject | None) -> None:
+    def answer(self, answer: HookAnswer | None) -> None:
         """Releases the hook with this output; None lets it end without a word."""
         if not self._answered.is_set():
             self._answer = answer
@@ -84,11 +84,11 @@ class HookAsk:
         return self._taken.is_set()
 
     @property
-    def given(self) -> JsonObject | None:
+    def given(self) -> HookAnswer | None:
         """The answer, once there is one."""
         return self._answer
 
-    async def wait(self) -> JsonObject | None:
+    async def wait(self) -> HookAnswer | None:
         """The answer, when there is one."""
         await self._answered.wait()
         return self._answer

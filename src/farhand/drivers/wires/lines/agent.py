@@ -15,7 +15,7 @@ from typing import NamedTuple
 CHUNK = 65_536
 
 
-class Prompt(NamedTuple):
+class AgentPrompt(NamedTuple):
     """What the agent is asked to do."""
 
     id: str
@@ -32,12 +32,12 @@ def decode_line(line: bytes) -> dict[str, object] | None:
     return fields if isinstance(fields, dict) else None
 
 
-def read_prompt(fields: object) -> Prompt | None:
+def read_prompt(fields: object) -> AgentPrompt | None:
     """The prompt that a line asks for, or None when it is another line."""
     match fields:
         case {"prompt": str(prompt), "text": str(text), **more}:
             files = more.get("files")
-            return Prompt(prompt, text, tuple(map(str, files)) if isinstance(files, list) else ())
+            return AgentPrompt(prompt, text, tuple(map(str, files)) if isinstance(files, list) else ())
         case _:
             return None
 
@@ -69,18 +69,18 @@ class Gone(Exception):
 class LineConversation:
     """One agent's stdin and stdout. While the agent pauses or waits, its input is read."""
 
-    def __init__(self, source: int = 0, sink: int = 1, on_prompt: Callable[[Prompt], None] | None = None) -> None:
+    def __init__(self, source: int = 0, sink: int = 1, on_prompt: Callable[[AgentPrompt], None] | None = None) -> None:
         self._source = source
         self._sink = sink
         self._on_prompt = on_prompt
         self._rest = b""
         self._open = True
-        self._prompts: deque[Prompt] = deque()
+        self._prompts: deque[AgentPrompt] = deque()
         self._answers: dict[str, LineAnswer] = {}
         self._stopped: set[str] = set()
         self._running = ""
 
-    def prompts(self) -> Iterator[Prompt]:
+    def prompts(self) -> Iterator[AgentPrompt]:
         """One prompt after the other, until the input has ended and all of them are done."""
         while True:
             while not self._prompts:
@@ -90,7 +90,7 @@ class LineConversation:
                     return
             yield self._prompts.popleft()
 
-    def turn(self, prompt: Prompt, play: Callable[[], None]) -> None:
+    def turn(self, prompt: AgentPrompt, play: Callable[[], None]) -> None:
         """Plays a whole turn: says when it starts, and how it ended."""
         self._running = prompt.id
         self.say("started")

@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from farhand.drivers.wires.foreign_json import JsonObject
-from farhand.drivers.wires.lines.agent import Prompt, decode_line, read_prompt, unknown_line
+from farhand.drivers.wires.lines.agent import AgentPrompt, decode_line, read_prompt, unknown_line
 
 LINE_LIMIT = 2**26
 
@@ -16,14 +16,14 @@ class AsyncAgent:
 
     def __init__(
         self,
-        play: Callable[[Prompt], Awaitable[None]],
+        play: Callable[[AgentPrompt], Awaitable[None]],
         take: Callable[[JsonObject], Awaitable[bool]],
         write: Callable[[JsonObject], None],
     ) -> None:
         self._play = play
         self._take = take
         self._write = write
-        self._prompts: asyncio.Queue[Prompt | None] = asyncio.Queue()
+        self._prompts: asyncio.Queue[AgentPrompt | None] = asyncio.Queue()
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
         """Works until the input has ended and every prompt is played."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Protocol, TypeAlias
 
 from farhand.drivers.wires.foreign_json import JsonObject
-from farhand.drivers.wires.lines.agent import Prompt
+from farhand.drivers.wires.lines.agent import AgentPrompt
 from farhand.drivers.wires.lines.async_agent import LINE_LIMIT, AsyncAgent, read_lines
 from farhand.drivers.wires.lines.stop_process import end, stop
 
@@ -23,7 +23,7 @@ class ExecTurn:
     """One turn: the prompt, the mode, model and effort it runs with, and the process that runs it."""
 
     def __init__(
-        self, prompt: Prompt, mode: str, model: str, write: Callable[[JsonObject], None], effort: str = ""
+        self, prompt: AgentPrompt, mode: str, model: str, write: Callable[[JsonObject], None], effort: str = ""
     ) -> None:
         self.prompt = prompt
         self.mode = mode
@@ -94,7 +94,7 @@ class ExecAgent:
             await end(self._turn.process if self._turn else None)
         return 0
 
-    async def _play(self, prompt: Prompt) -> None:
+    async def _play(self, prompt: AgentPrompt) -> None:
         turn = self._turn = ExecTurn(prompt, self._mode, self._model, self._write, self._effort)
         turn.stopped = prompt.id in self._stopped
         try:

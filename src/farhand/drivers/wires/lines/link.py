@@ -12,7 +12,7 @@ from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken,
 # The key and the line of an errand; why it is refused; None when agents of this kind cannot do it.
 ToLine: TypeAlias = Callable[[Errand], KeyedLine | NotTaken | None]
 # The facts of one line.
-Translate: TypeAlias = Callable[[bytes], tuple[Heard, ...]]
+TranslateLine: TypeAlias = Callable[[bytes], tuple[Heard, ...]]
 
 
 def line_or_change(errand: Errand) -> KeyedLine | None:
@@ -27,7 +27,7 @@ class LineLink:
         self,
         process: HeldProcess,
         to_line: ToLine,
-        translate: Translate,
+        translate: TranslateLine,
         refusal: str,
         may_run: Callable[[], Awaitable[None]] | None = None,
     ) -> None:

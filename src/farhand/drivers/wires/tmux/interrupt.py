@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from farhand.drivers.wires.tmux.keyboard import Keyboard
-from farhand.drivers.wires.tmux.queue import Event, InputQueue, Timeout
+from farhand.drivers.wires.tmux.queue import InputQueue, QueuedEvent, Timeout
 from farhand.model.ports import Outcome, Taken
 
 INTERRUPT = "interrupt"
@@ -13,7 +13,7 @@ AGAIN_SECONDS = 1.5
 MOST_ESCAPES = 4
 
 
-async def interrupt(keyboard: Keyboard, queue: InputQueue[Event], turn: str) -> Outcome:
+async def interrupt(keyboard: Keyboard, queue: InputQueue[QueuedEvent], turn: str) -> Outcome:
     """Presses Escape; a time-out of that turn looks later whether it helped."""
     await keyboard.escape()
     queue.after(AGAIN_SECONDS, Timeout(INTERRUPT, turn))
@@ -21,7 +21,7 @@ async def interrupt(keyboard: Keyboard, queue: InputQueue[Event], turn: str) -> 
 
 
 async def interrupt_again(
-    keyboard: Keyboard, queue: InputQueue[Event], timeout: Timeout, takes_escape: Callable[[str], bool]
+    keyboard: Keyboard, queue: InputQueue[QueuedEvent], timeout: Timeout, takes_escape: Callable[[str], bool]
 ) -> None:
     """Presses Escape once more if the screen shows something to stop: at rest, it means something else.
 

@@ -19,7 +19,15 @@ from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.tmux.cli import TmuxCli
 from farhand.drivers.wires.tmux.delivered_log import DELIVERED, MOST_EXPECTED, DeliveredLog, ExpectedMessage
-from farhand.drivers.wires.tmux.queue import Event, FileChanged, InputQueue, Item, LateFacts, SpoolChanged, Timeout
+from farhand.drivers.wires.tmux.queue import (
+    FileChanged,
+    InputQueue,
+    LateFacts,
+    QueuedEvent,
+    QueuedItem,
+    SpoolChanged,
+    Timeout,
+)
 from farhand.drivers.wires.tmux.screen import last_words
 from farhand.drivers.wires.tmux.state import State
 from farhand.model.errors import AgentEnded
@@ -30,7 +38,7 @@ from farhand.model.words import replace
 
 
 @final
-class TmuxLink(Generic[State, Event]):
+class TmuxLink(Generic[State, QueuedEvent]):
     """One worker's agent, whichever CLI it is. Only `facts` brings facts; errands put theirs into the queue."""
 
     def __init__(
@@ -38,8 +46,8 @@ class TmuxLink(Generic[State, Event]):
         tmux: Tmux,
         pane: Pane,
         folder: Path,
-        cli: TmuxCli[State, Event],
-        queue: InputQueue[Event],
+        cli: TmuxCli[State, QueuedEvent],
+        queue: InputQueue[QueuedEvent],
         opening: tuple[Heard, ...] = (),
     ) -> None:
         self._tmux = tmux
@@ -57,7 +65,7 @@ class TmuxLink(Generic[State, Event]):
     @asynccontextmanager
     async def listening(
         self, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
-    ) -> AsyncIterator[TmuxLink[State, Event]]:
+    ) -> AsyncIterator[TmuxLink[State, QueuedEvent]]:
         """Fills the queue as long as the link is wanted; hooks that still wait then ask the next link."""
         queue = self._queue
         async with queue.opened(folders):
@@ -118,7 +126,7 @@ class TmuxLink(Generic[State, Event]):
             if report.spooled is not None:
                 report.spooled.unlink(missing_ok=True)
 
-    async def _take(self, item: Item | Event) -> Batch | None:
+    async def _take(self, item: QueuedItem | QueuedEvent) -> Batch | None:
         """The facts that follow from it, with the cursor after them; None when nothing follows."""
         cli = self._cli
         before = cli.cursor
@@ -134,7 +142,7 @@ class TmuxLink(Generic[State, Event]):
     def _batch(self, heard: list[Heard]) -> Batch:
         return Batch(heard=tuple(heard), cursor=write_cursor(self._cli.cursor))
 
-    async def _facts_of(self, item: Item | Event) -> list[Heard]:
+    async def _facts_of(self, item: QueuedItem | QueuedEvent) -> list[Heard]:
         match item:
             case FileChanged() | SpoolChanged():
                 return []

@@ -25,7 +25,7 @@ class TmuxNotice(msgspec.Struct, frozen=True):
     arguments: tuple[str, ...]
 
 
-Received: TypeAlias = TmuxReply | TmuxNotice
+TmuxOutput: TypeAlias = TmuxReply | TmuxNotice
 
 
 class TmuxReader:
@@ -35,7 +35,7 @@ class TmuxReader:
         self._guard: str | None = None
         self._lines: list[str] = []
 
-    def feed(self, line: str) -> Received | None:
+    def feed(self, line: str) -> TmuxOutput | None:
         """The reply or notice that this line completes, if it completes one."""
         if self._guard is None:
             return self._outside(line)
@@ -46,7 +46,7 @@ class TmuxReader:
         self._lines.append(line)
         return None
 
-    def _outside(self, line: str) -> Received | None:
+    def _outside(self, line: str) -> TmuxOutput | None:
         if line.startswith("%begin "):
             self._guard = line.removeprefix("%begin ")
             self._lines = []

@@ -46,16 +46,16 @@ class Timeout(msgspec.Struct, frozen=True):
         return Timeout(self.what, self.turn, self.payload, self.tries + 1)
 
 
-Item: TypeAlias = FileChanged | SpoolChanged | LateFacts | Timeout | HookArrival | Death | TmuxGone
+QueuedItem: TypeAlias = FileChanged | SpoolChanged | LateFacts | Timeout | HookArrival | Death | TmuxGone
 # What else reaches a link, of one CLI alone.
-Event = TypeVar("Event")
+QueuedEvent = TypeVar("QueuedEvent")
 
 
-class InputQueue(Generic[Event]):
+class InputQueue(Generic[QueuedEvent]):
     """Unbounded. Whoever fills it runs in its task group, and ends with it."""
 
     def __init__(self) -> None:
-        self._send, self._receive = anyio.create_memory_object_stream[Item | Event](math.inf)
+        self._send, self._receive = anyio.create_memory_object_stream[QueuedItem | QueuedEvent](math.inf)
         self._file_pending = False
         self._tasks: anyio.abc.TaskGroup | None = None
         self._folders: FolderWatcher | None = None
@@ -74,7 +74,7 @@ class InputQueue(Generic[Event]):
         self._send.close()
         self._receive.close()
 
-    def put(self, item: Item | Event) -> None:
+    def put(self, item: QueuedItem | QueuedEvent) -> None:
         """Appends it."""
         self._send.send_nowait(item)
 
@@ -88,7 +88,7 @@ class InputQueue(Generic[Event]):
         """The agent's own file is read now: a later change is news again."""
         self._file_pending = False
 
-    def items(self) -> AsyncIterator[Item | Event]:
+    def items(self) -> AsyncIterator[QueuedItem | QueuedEvent]:
         """Takes what is in the queue, and waits for more."""
         return self._receive
 

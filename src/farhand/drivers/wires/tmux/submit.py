@@ -68,12 +68,12 @@ class Doubtful(msgspec.Struct, frozen=True):
     why: str
 
 
-Result = Submitted | Occupied | Doubtful
+SubmitResult = Submitted | Occupied | Doubtful
 
 
 async def submit(
     tmux: Tmux, pane: Pane, text: str, options: BoxOptions, *, keys: bool = False, own: OwnTexts = tuple
-) -> Result:
+) -> SubmitResult:
     """Pastes the text (or types it, as `keys`) and presses Enter, with a look before each."""
     free = await _make_room(tmux, pane, options, own)
     if free is not None:
@@ -101,7 +101,7 @@ def _mixed(held: str) -> str:
 
 async def submit_quickly(
     tmux: Tmux, pane: Pane, text: str, options: BoxOptions, seen: anyio.Event, *, own: OwnTexts = tuple
-) -> Result:
+) -> SubmitResult:
     """Pastes and presses Enter at once, for an agent that says itself when it has read the text.
 
     Only when it does not say so is the box looked at again."""
@@ -155,7 +155,7 @@ async def _take_back(tmux: Tmux, pane: Pane, options: BoxOptions, own: OwnTexts)
     return await _until(tmux, pane, options, lambda box: box == "")
 
 
-async def _enter(tmux: Tmux, pane: Pane, options: BoxOptions, held: str) -> Result:
+async def _enter(tmux: Tmux, pane: Pane, options: BoxOptions, held: str) -> SubmitResult:
     options = await _reading_refusals(tmux, pane, options)
     for _ in range(2):
         await tmux.press(pane, "Enter")

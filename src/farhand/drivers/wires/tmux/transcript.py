@@ -9,7 +9,7 @@ from typing import TypeVar
 from farhand.disk.tail import read_lines
 from farhand.model.ports import Heard
 
-State = TypeVar("State")
+LineState = TypeVar("LineState")
 
 
 def own_file(path: str, folder: Path) -> Path | None:
@@ -23,12 +23,12 @@ def own_file(path: str, folder: Path) -> Path | None:
 
 
 # What a line means, which was read at that time, and the state after it.
-Translate = Callable[[bytes, State, float], tuple[list[Heard], State]]
+Translate = Callable[[bytes, LineState, float], tuple[list[Heard], LineState]]
 
 
 def read_on(
-    path: str, offset: int, state: State, translate: Translate[State], now: float
-) -> tuple[list[Heard], int, State]:
+    path: str, offset: int, state: LineState, translate: Translate[LineState], now: float
+) -> tuple[list[Heard], int, LineState]:
     """The facts of all lines after the offset, with offset and state after them; costs what was added."""
     heard: list[Heard] = []
     while path:
