@@ -7,18 +7,21 @@ import random
 import resource
 import signal
 import socket
+import sys
 from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import pytest
 from tests.live.held_children import BABBLE, DEAF, begun, holding, is_running, python, read_all, read_until, wait_gone
 
+from farhand.cli.end_node import end_held
 from farhand.model.errors import AgentMissing, BadName, DriverError, TooLarge
 from farhand.model.holder_ports import Exit, Fed
 from farhand.sandbox.folder import Folder
 from farhand.sandbox.held_child import FEED_LIMIT, HeldChild
-from farhand.sandbox.holders import LocalHolders
+from farhand.sandbox.holders import PROGRAM, LocalHolders
 from farhand.testing.clock import SAFETY_SECONDS
 
 pytestmark = pytest.mark.anyio
@@ -51,6 +54,24 @@ async def test_a_child_gets_exactly_the_environment_of_its_order(
         assert dict(pair.split("=", 1) for pair in found.decode().split("\0") if pair) == environment
         assert _proc(tmp_path, "environ") == ""
         assert not (tmp_path / "one" / "order.json").exists()
+
+
+async def test_a_child_that_is_ended_before_its_holder_has_begun_is_never_started(tmp_path: Path) -> None:
+    """On a busy machine a node may be stopped while the program of a holder is still loaded."""
+    root, began = tmp_path / "holders", tmp_path / "began"
+    root.mkdir()
+    (root / "one").mkdir(mode=0o700)
+    words, environment = ["touch", str(began)], {"PATH": "/usr/bin:/bin"}
+    order = {"argv": words, "cwd": str(tmp_path), "env": environment, "err_limit": 1000, "user": None, "owned": False}
+    with closing(Folder(root / "one")) as folder:
+        folder.write_order(order)
+    assert await anyio.to_thread.run_sync(end_held, root) == []
+    late = await anyio.run_process([sys.executable, "-I", "-S", str(PROGRAM), str(root / "one")])
+    assert json.loads(late.stdout)["error"] == "order"
+    assert not began.exists()
+    async with await LocalHolders(root).start("one", words, cwd=tmp_path, environment=environment) as held:
+        assert await held.wait_exit() == Exit(code=0)
+    assert began.exists()
 
 
 async def test_a_holder_has_its_own_session_and_no_terminal(tmp_path: Path) -> None:

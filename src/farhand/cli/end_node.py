@@ -128,7 +128,7 @@ async def _held_agents(root: Path, end: bool) -> list[str]:
 
     holders, alive = LocalHolders(root), []
     for name in await holders.names():
-        found = await holders.attach(name)
+        found = await (holders.attach_or_withdraw(name) if end else holders.attach(name))
         if found is None:
             continue
         async with found as held:

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -91,6 +92,21 @@ class Folder:
         with os.fdopen(file, "wb") as opened:
             opened.write(json.dumps(order).encode())
         os.rename("order.new", "order.json", src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+
+    def withdraw_order(self) -> bool:
+        """Takes back an order that no holder has begun with: one that is still on its way to it then starts no child.
+
+        False where a holder has the folder."""
+        lock = self._open("lock", os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(FileNotFoundError):
+                os.unlink("order.json", dir_fd=self._descriptor)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(lock)
+        return True
 
     def life(self) -> Life | None:
         """None while there never was a child."""

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -108,9 +108,18 @@ class LocalHolders:
                 await anyio.sleep(POLL_SECONDS)
             return None if folder.life() is None else self._held(path)
 
+    async def attach_or_withdraw(self, name: str) -> AbstractAsyncContextManager[HeldChild] | None:
+        """The same for whoever wants it ended: a child that nobody has started yet is never started."""
+        while (found := await self.attach(name)) is None:
+            with suppress(FileNotFoundError), closing(Folder(self._path(name))) as folder:
+                if not folder.withdraw_order():
+                    continue
+            return None
+        return found
+
     async def forget(self, name: str) -> None:
         """Ends what still runs under that name and removes its files."""
-        found = await self.attach(name)
+        found = await self.attach_or_withdraw(name)
         if found is not None:
             async with found as held:
                 await held.end()

@@ -26,7 +26,8 @@ ONCE = "PATH=/usr/bin:/bin; mkdir {folder}/failed || exit 0; echo 'Error: {why}'
 
 
 def calls(folder: Path) -> int:
-    return len((folder / "calls").read_text().split())
+    told = folder / "calls"
+    return len(told.read_text().split()) if told.exists() else 0
 
 
 @pytest.mark.parametrize("words", ["Error: inspecting object: x: image not known", "Error: No such image: x"])
@@ -52,7 +53,8 @@ def test_an_engine_that_hangs_is_waited_for_once(tmp_path: Path, monkeypatch: py
     engine(tmp_path, "PATH=/usr/bin:/bin; exec sleep 60", "bwrap")
     with pytest.raises(ProgramMissing):
         find_engine(SandboxEngine.BWRAP, {"PATH": str(tmp_path)})
-    assert calls(tmp_path) == 1
+    # On a busy machine it may be ended before it has told.
+    assert calls(tmp_path) <= 1
 
 
 def test_an_engine_that_goes_on_failing_says_why(tmp_path: Path) -> None:
